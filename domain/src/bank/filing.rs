@@ -12,12 +12,12 @@ use jiff::Timestamp;
 
 use self::dating::dated;
 use self::headings::TextHeadings;
-use self::labels::labelled;
+use self::labels::{labelled, speaker_and_words};
 use self::neighbours::ReadSections;
 use self::places::{BankPlace, place_in};
 use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
 use super::open_item::{OpenItems, TaskReport};
-use super::pieces::{BankTextPiece, PieceForm, day_title, tag_in, text_pieces, undated};
+use super::pieces::{BankTextPiece, PieceForm, day_title, has_steps, tag_in, text_pieces, undated};
 use super::signs;
 use super::{
     BankCategory, BankDocument, BankFiles, BankImportance, BankInvalid, BankMetadata, BankOperation, BankOperationType,
@@ -60,9 +60,12 @@ pub fn file_by_rules(
     let open_items: Vec<(&BankPath, OpenItems<'_>)> =
         documents.iter().map(|(path, document)| (*path, OpenItems::of(document))).collect();
     for piece in pieces {
-        let category = classify(&piece);
+        let mut category = classify(&piece);
+        let report = TaskReport::of(&piece.text);
+        if may_be_report(category) && open_items.iter().any(|(_, items)| report.repeats(&piece.text, items)) {
+            category = BankCategory::Done;
+        }
         if category == BankCategory::Done && ticked < TICKS_MAX {
-            let report = TaskReport::of(&piece.text);
             let found = open_items.iter().filter_map(|(path, items)| Some((path, items.find(&report)?)));
             let best = found.max_by(|(_, one), (_, other)| one.compare(other));
             if let Some((path, _)) = best.filter(|(_, found)| found.item.is_finished(&piece.text)) {
@@ -92,8 +95,15 @@ pub(super) fn is_decision(form: PieceForm, text: &str) -> bool {
     signs::may_be_decision(text) && classify(&piece()) == BankCategory::Decision
 }
 
-/// Returns the category of a piece of text.
+/// Returns the category of a piece of text. Where it tells nothing, what a person says in it may: `Mara: finished it`.
 pub fn classify(piece: &BankTextPiece) -> BankCategory {
+    let found = classify_whole(piece);
+    let said = || speaker_and_words(&piece.text).map(|(_, words)| words.to_owned());
+    let said = Some(found).filter(|of| *of == BankCategory::Note).and_then(|_| said());
+    said.map_or(found, |text| classify_whole(&BankTextPiece { text, ..piece.clone() }))
+}
+
+fn classify_whole(piece: &BankTextPiece) -> BankCategory {
     let text = undated(&piece.text);
     let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&text);
     weights.extend(signs::label_of(&text).map(|category| (category, LABEL_WEIGHT)));
@@ -106,6 +116,11 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
         PieceForm::TickedItem => weights.push((BankCategory::Done, 3 * LABEL_WEIGHT)),
         PieceForm::Code => weights.push((BankCategory::Command, 1)),
         PieceForm::Item | PieceForm::Paragraph => {}
+    }
+    // What a step is about is not done by that.
+    let has_no_report = piece.form == PieceForm::Paragraph && has_steps(&text);
+    if has_no_report || is_asked(piece, &text) {
+        weights.retain(|(category, _)| !matches!(category, BankCategory::Done | BankCategory::Decision));
     }
     let total = |category: BankCategory| -> u32 {
         let of_category = || weights.iter().filter(|(of, _)| *of == category).map(|(_, weight)| *weight);
@@ -120,7 +135,40 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
             best = (category, weight);
         }
     }
-    best.0
+    under_heading(best.0, piece, &text)
+}
+
+/// Returns the category of a piece under a heading that tells what state its items are in, whatever they name: a
+/// version under `Completed` is done. Found is what the signs say.
+fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> BankCategory {
+    use BankCategory::{Blocked, Decision, Done, Fix, Issue, Next, Question};
+    // A file or a part of one may have these names, and anything may stand there.
+    const LOOSE: [&str; 5] = ["progress", "plan", "recent", "later", "changelog"];
+    let is_state = |category| matches!(category, Blocked | Decision | Done | Next | Question);
+    let is_told = is_state(found) && signs::label_of(text) == Some(found);
+    let has_box = matches!(piece.form, PieceForm::OpenItem | PieceForm::TickedItem) || signs::begins_ticked(text);
+    let nearest = piece.headings.iter().rev().find_map(|title| Some((title, heading_weight(title)?.0)));
+    let Some((title, named)) = nearest.filter(|_| !has_box && !is_told && !is_asked(piece, text)) else { return found };
+    let may_be = match named {
+        Done => matches!(found, Next | Blocked | Question | Decision),
+        Next => matches!(found, Done | Blocked | Question),
+        Issue => matches!(found, Done | Blocked | Next | Question | Fix),
+        Blocked | Decision | Question => false,
+        _ => true,
+    };
+    if may_be || LOOSE.contains(&normalised(title).as_str()) { found } else { named }
+}
+
+/// Says whether a piece that tells of what lasts, such as a version, may report a task all the same.
+fn may_be_report(category: BankCategory) -> bool {
+    use BankCategory::{Architecture, Command, Constraint, Dependency, Fix, Note};
+    matches!(category, Architecture | Command | Constraint | Dependency | Fix | Note)
+}
+
+/// Says whether a piece is a question. One with a box is a task, whatever its words.
+fn is_asked(piece: &BankTextPiece, text: &str) -> bool {
+    let has_box = matches!(piece.form, PieceForm::OpenItem | PieceForm::TickedItem) || signs::begins_ticked(text);
+    !has_box && signs::is_question(text)
 }
 
 /// Returns the category that a heading names, with its weight for what stands under it.
@@ -162,7 +210,8 @@ fn introduced(pieces: Vec<BankTextPiece>) -> Vec<BankTextPiece> {
     let mut last: Option<String> = None;
     for piece in pieces {
         let introduction = piece.headings.last().filter(|heading| heading.ends_with(':')).cloned();
-        let is_label = |text: &str| text.split_whitespace().count() <= LABEL_MAX_WORDS;
+        let is_label =
+            |text: &str| text.split_whitespace().count() <= LABEL_MAX_WORDS || signs::heading_of(text).is_some();
         match (&introduction, all.last_mut()) {
             (Some(text), _) if is_label(text) => all.push(piece),
             // The items of one sentence stay together.

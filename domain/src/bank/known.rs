@@ -4,12 +4,15 @@ use std::collections::{HashMap, HashSet};
 
 use super::edit::{REASON, decisions_of_table};
 use super::pieces::{PieceForm, blocks, undated, words_of};
+use super::signs::is_question;
 use super::tasks::{is_plain_task, lists_tasks};
 use super::{BankDocument, BankFiles, BankSection};
 use crate::learning::lesson::Wordings;
 
 /// A file is looked through for a word this many times. Then its pieces are read, and found by their words.
 const SEARCHES_MAX: usize = 32;
+/// The word that a question has beside those of the statement about the same.
+const ASKED: &str = "?";
 /// Words that may be in one text and not in another which says the same.
 const LEFT_OUT: [&str; 4] = ["a", "an", "the", "then"];
 
@@ -60,7 +63,7 @@ impl<'a> KnownPieces<'a> {
         let piece = KnownPiece::of(form, text);
         // A piece that says the same has all words of this one but the articles. Few other pieces have the longest
         // word, so it is looked for first. A table has its reasons in a column, without the word before them.
-        let words = piece.words.split(' ').filter(|word| word.is_ascii() && *word != REASON.trim());
+        let words = piece.words.split(' ').filter(|word| word.is_ascii() && ![REASON.trim(), ASKED].contains(word));
         let longest = words.max_by_key(|word| word.len()).unwrap_or_default();
         let key = piece.key();
         let in_file = |file: &mut KnownFile<'_>| file.may_have(longest) && file.pieces().has(&key, &piece);
@@ -118,7 +121,11 @@ impl PiecesOfWords {
 impl KnownPiece {
     fn of(form: PieceForm, text: &str) -> Self {
         let text = undated(text);
-        Self { is_open: form == PieceForm::OpenItem, words: words_of(&text), text: text.into_owned() }
+        let mut words = words_of(&text);
+        if is_question(&text) {
+            words.push_str(&format!(" {ASKED}"));
+        }
+        Self { is_open: form == PieceForm::OpenItem, words, text: text.into_owned() }
     }
 
     /// Returns what is the same of pieces that say the same: their words in one order, without articles and signs.
@@ -127,6 +134,7 @@ impl KnownPiece {
         let words = lower.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
         let mut words: Vec<String> =
             words.filter(|word| !word.is_empty() && !LEFT_OUT.contains(word)).map(str::to_owned).collect();
+        words.extend(is_question(&self.text).then(|| ASKED.to_owned()));
         words.sort_unstable();
         (self.is_open, words)
     }
@@ -168,6 +176,7 @@ mod tests {
         for other in ["503", "429 twice"] {
             assert!(!has(&format!("Retry the call when the server answers {other}.")), "{other}");
         }
+        assert!(!has("When the server answers 429, retry the call?"), "a question is no statement");
         assert!(!has("Do not retry the call when the server answers 429."));
     }
 

@@ -3,9 +3,13 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::BankDocument;
 use super::pieces::{undated, words_of};
+use super::signs::is_question;
 use super::tasks::{NestedTask, OpenItem};
 use crate::text::terms::query;
 
@@ -15,7 +19,7 @@ const SAME_TASK: f64 = 0.6;
 const OF_REPORTS: [&str; 10] =
     ["already", "complete", "completed", "done", "finished", "implement", "implemented", "now", "working", "works"];
 /// Words that say of a task that some of it is left.
-const OF_OPEN_TASKS: [&str; 17] = [
+const OF_OPEN_TASKS: [&str; 33] = [
     "not",
     "half",
     "partly",
@@ -33,7 +37,28 @@ const OF_OPEN_TASKS: [&str; 17] = [
     "still",
     "except",
     "without",
+    "attempted",
+    "few",
+    "first",
+    "locally",
+    "missing",
+    "most",
+    "mostly",
+    "only",
+    "partial",
+    "reverted",
+    "sandbox",
+    "several",
+    "some",
+    "staging",
+    "thought",
+    "tried",
 ];
+/// Parts of all, as numbers tell them, and what was taken back.
+static PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let numbers = r"\b(\d[\d,.]*) ?(?:of|out of|/) ?(?:the |all )?(\d[\d,.]*)\b|\b(\d[\d.]*) ?(?:%|percent\b)";
+    Regex::new(&format!(r"(?i){numbers}|\b(?:rolled|rolling|took|taken) (?:it )?back\b")).ok()
+});
 /// Forms of verbs that stemming does not bring together.
 const PAST_FORMS: [(&str, &str); 27] = [
     ("bought", "buy"),
@@ -64,6 +89,20 @@ const PAST_FORMS: [(&str, &str); 27] = [
     ("written", "write"),
     ("wrote", "write"),
 ];
+
+/// The day by which a task is due.
+static DUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let weekday = "(?:mon|tues|wednes|thurs|fri|satur|sun)day";
+    let month = "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)";
+    let span = format!("(?:week|sprint|month|quarter|year|q[1-4]|{weekday}|{month})");
+    let date = format!(
+        r"(?:\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}\.\d{{1,2}}\.(?:\d{{2,4}})?|(?:\d{{1,2}}(?:st|nd|rd|th)? )?{month}(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?)"
+    );
+    let day = format!(
+        "(?:{date}|(?:(?:next|this) )?{weekday}|(?:next|this) {span}|(?:the )?end of (?:the |this |next )?{span}|today|tomorrow|tonight|eod|eow)"
+    );
+    Regex::new(&format!(r"(?i)\s*(?:[(\[]\s*)?(?:\b(?:due(?: (?:by|on|until))?|by|before|until|deadline)\b|📅)\s*:?\s*(?:on )?{day}\b\.?\s*[)\]]?")).ok()
+});
 
 /// An item with how well a report fits it. Of two, the report is about the greater one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -156,19 +195,22 @@ impl OpenItem<'_> {
     /// Says whether a report about the item means all of it, and no open box below it is left. Words of the item itself
     /// tell nothing.
     pub(super) fn is_finished(&self, report: &str) -> bool {
-        if self.has_open_below {
+        if self.has_open_below || (is_question(report) && !is_question(self.text)) {
             return false;
         }
         let item = words_of(self.text);
         let own: BTreeSet<&str> = split(&item).collect();
         let is_open = |word: &str| OF_OPEN_TASKS.contains(&word) || word.ends_with("n't");
+        if tells_part(report) && !tells_part(self.text) {
+            return false;
+        }
         !split(&words_of(report)).any(|word| is_open(word) && !own.contains(word))
     }
 }
 
 impl TaskWords {
     fn of(text: &str) -> Self {
-        let text = undated(text);
+        let text = without_due_day(&undated(text));
         let begins_name = |word: &&str| word.starts_with(char::is_uppercase);
         let has_digit = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
         // The first word has a capital letter in any case.
@@ -217,6 +259,16 @@ impl TaskReport {
         item.is_finished(report) && task.is_some_and(|task| self.about(task).is_some())
     }
 
+    /// Finds the item of which the report says every word and begins with its verb in the past: `Bumped Node to 22` for
+    /// `Bump Node to 22`. That it is done, no other sign of it has to tell.
+    pub(super) fn repeats(&self, report: &str, items: &OpenItems<'_>) -> bool {
+        let Some(found) = items.find(self).filter(|found| found.share >= 1.0) else { return false };
+        let first = |text: &str| undated(text).split_whitespace().next().map(str::to_lowercase);
+        let (Some(done), Some(verb)) = (first(report), first(found.item.text)) else { return false };
+        let is_past = done.ends_with("ed") || base_form(&done) != done;
+        is_past && done != verb && terms_of_task(&done) == terms_of_task(&verb) && found.item.is_finished(report)
+    }
+
     /// Says how well the report fits an item, by its own words or with those of the items above it. None where it is
     /// about another task.
     fn about<'a>(&self, task: &TaskWithWords<'a>) -> Option<ReportedItem<'a>> {
@@ -241,6 +293,17 @@ impl TaskReport {
     }
 }
 
+/// Says whether a text tells of a part: `3 of 40`, `60 %`, or what was rolled back. All 40 of 40 are no part.
+fn tells_part(text: &str) -> bool {
+    let Some(part) = PART.as_ref() else { return false };
+    let text = undated(text);
+    part.captures_iter(&text).any(|found| match (found.get(1), found.get(2), found.get(3)) {
+        (Some(some), Some(all), _) => some.as_str() != all.as_str(),
+        (_, _, Some(percent)) => percent.as_str() != "100",
+        _ => true,
+    })
+}
+
 /// Returns the terms of an item or a report that tell what the task is. A word with a digit is a term as it is written.
 pub(super) fn terms_of_task(text: &str) -> BTreeSet<String> {
     let text = words_of(text);
@@ -249,6 +312,11 @@ pub(super) fn terms_of_task(text: &str) -> BTreeSet<String> {
         words.map(base_form).partition(|word| word.contains(|c: char| c.is_ascii_digit()));
     let words = words.join(" ");
     query(&words).into_iter().map(|of| of.term).chain(numbers.into_iter().map(str::to_owned)).collect()
+}
+
+/// Returns the words of a task without the day by which it is due. No report has to name it.
+fn without_due_day(task: &str) -> String {
+    DUE.as_ref().map_or(task.into(), |due| due.replace_all(task, "")).into_owned()
 }
 
 /// Returns the words of a text without the signs around them.
@@ -302,7 +370,24 @@ mod tests {
         true
     )]
     #[case("Send the invoices to Carla", "Sent the invoices to Carla", true)]
+    #[case("Send the invoices to Carla", "Sent the invoices to Carla?", false)]
+    #[case("Deploy to production", "Did we deploy to production?", false)]
+    #[case("Find out: who pays for the CDN?", "Done: find out: who pays for the CDN?", true)]
     #[case("Docs", "Docs done", true)]
+    #[case("Write the runbook for failed captures by Friday", "Done: wrote the runbook for failed captures.", true)]
+    #[case("Write the runbook (due 2026-12-04)", "Wrote the runbook.", true)]
+    #[case("Write the runbook before Friday", "Wrote the runbook.", true)]
+    #[case("Write the runbook by the end of the week", "Wrote the runbook.", true)]
+    #[case("Review the contract by Carla", "Reviewed the contract.", false)]
+    #[case("Write the runbook by Friday", "Wrote the guide by Friday.", false)]
+    #[case("Migrate the customer tables", "Migrated the customer tables.", true)]
+    #[case("Migrate the customer tables", "Migrated 3 of 40 customer tables.", false)]
+    #[case("Migrate the customer tables", "Migrated 40 of 40 customer tables.", true)]
+    #[case("Migrate the customer tables", "Migrated 80 % of the customer tables.", false)]
+    #[case("Migrate the customer tables", "Migrated most of the customer tables.", false)]
+    #[case("Migrate the customer tables", "Migrated the customer tables on staging only.", false)]
+    #[case("Migrate the customer tables", "Rolled back: migrated the customer tables.", false)]
+    #[case("Migrate the customer tables on staging", "Migrated the customer tables on staging.", true)]
     #[case("Docs", "The docs of the importer are done", false)]
     fn a_report_ticks_its_own_task(#[case] item: &str, #[case] report: &str, #[case] is_ticked: bool) {
         assert_eq!(ticked(&[item], report).as_deref(), is_ticked.then_some(item), "{report}");

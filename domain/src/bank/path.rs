@@ -33,6 +33,25 @@ impl BankPath {
         let name = self.0.rsplit('/').next().unwrap_or_default();
         name.strip_suffix(".md").unwrap_or(name)
     }
+
+    /// Says whether a file is one of decisions by its name or its folder, such as `decisionLog.md` or `adr/0001-queue.md`.
+    pub(super) fn is_of_decisions(&self) -> bool {
+        const NAMES: [&str; 8] =
+            ["adr", "adrs", "decision", "decisions", "decisionlog", "decisionlogs", "decisionrecords", "keydecisions"];
+        let is_name = |name: &str| {
+            let plain: String = name.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+            NAMES.contains(&plain.as_str()) || plain.ends_with("decisionrecords")
+        };
+        let numbered = self.stem().to_lowercase();
+        let is_record = numbered.strip_prefix("adr").is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
+        let folders = self.as_str().rsplit('/').skip(1);
+        is_record || is_name(self.stem()) || folders.into_iter().any(is_name)
+    }
+
+    /// Says whether a file is the record of one decision, such as `adr/0001-queue.md` or `adr-12.md`.
+    pub(super) fn is_record_of_decision(&self) -> bool {
+        self.stem().contains(|c: char| c.is_ascii_digit()) && self.is_of_decisions()
+    }
 }
 
 impl fmt::Display for BankPath {

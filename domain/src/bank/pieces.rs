@@ -1,5 +1,8 @@
 //! Pieces of a text: its list items, paragraphs and code.
 
+mod procedure;
+mod subheading;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,8 +12,10 @@ use jiff::civil::Date;
 use regex::Regex;
 use sha2::{Digest, Sha256};
 
-use super::signs::heading_of;
-use super::{BankCategory, BankDocument};
+pub(super) use self::procedure::has_steps;
+use self::procedure::with_procedures;
+use self::subheading::{bold_title, introduces};
+use super::BankDocument;
 use crate::text::hex::hex;
 
 static ITEM: LazyLock<Option<Regex>> =
@@ -104,7 +109,7 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
     for (at, section) in document.sections().iter().enumerate() {
         let body = document.body(section);
         let body = if section.level == 0 { body.trim_start_matches(document.front_matter()) } else { body };
-        let mut introduced: Option<String> = None;
+        let (mut introduced, mut is_above, mut subheading) = (None::<String>, false, None::<String>);
         let body = without_rules_and_comments(body);
         let mut blocks = block_spans(&body);
         blocks.retain(|block| block.text.contains(char::is_alphanumeric) && !is_comment(&block.text));
@@ -117,78 +122,25 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
             if is_telling { pieces.push(piece) } else { bare.push(piece) }
         }
         for (index, (form, text)) in blocks.iter().enumerate() {
-            if !form.is_item() {
-                let next_is_item = blocks.get(index + 1).is_some_and(|(form, _)| form.is_item());
-                introduced = (next_is_item && text.ends_with(':')).then(|| text.clone());
-                if introduced.is_some() {
-                    continue;
-                }
+            let next = blocks.get(index + 1).map(|(form, _)| *form);
+            if let Some(title) = bold_title(*form, text, next) {
+                (introduced, is_above, subheading) = (None, false, Some(title));
+                continue;
             }
-            let headings = section.path.iter().cloned().chain(introduced.clone()).collect();
+            if !form.is_item() && introduces(text, next) {
+                (introduced, is_above) = (Some(text.clone()), true);
+                continue;
+            }
+            // One paragraph below a label belongs to it, and so do all items.
+            if !form.is_item() && !is_above {
+                introduced = None;
+            }
+            is_above = false;
+            let headings = section.path.iter().cloned().chain(subheading.clone()).chain(introduced.clone()).collect();
             pieces.push(BankTextPiece { headings, form: *form, text: text.clone() });
         }
     }
     if pieces.is_empty() { bare } else { pieces }
-}
-
-/// Puts the steps of a procedure together, with their numbers and with the sentence that introduces them: a numbered list
-/// whose heading, introduction or steps say that one follows the other.
-fn with_procedures(blocks: Vec<BlockSpan>, body: &str, heading: &str) -> Vec<(PieceForm, String)> {
-    let number = |block: &BlockSpan| -> Option<u32> {
-        let line = body.get(block.range.clone())?.trim_start();
-        let digits = line.find(|c: char| !c.is_ascii_digit())?;
-        line[..digits].parse().ok().filter(|_| block.form == PieceForm::Item && line[digits..].starts_with(['.', ')']))
-    };
-    let (mut all, mut at): (Vec<(PieceForm, String)>, usize) = (Vec::new(), 0);
-    while let Some(block) = blocks.get(at) {
-        let steps = blocks[at..].iter().zip(1..).take_while(|(block, n)| number(block) == Some(*n)).count();
-        let introduction = all.last().filter(|(form, text)| *form == PieceForm::Paragraph && text.ends_with(':'));
-        let introduction = introduction.map(|(_, text)| text.clone());
-        let texts: Vec<&str> = blocks[at..at + steps].iter().map(|block| block.text.as_str()).collect();
-        if steps < 2 || !is_procedure(introduction.as_deref(), heading, &texts) {
-            all.push((block.form, block.text.clone()));
-            at += 1;
-            continue;
-        }
-        let lines = texts.iter().zip(1..).map(|(text, n)| format!("{n}. {text}"));
-        let lines = introduction.inspect(|_| drop(all.pop())).into_iter().chain(lines);
-        all.push((PieceForm::Paragraph, lines.collect::<Vec<_>>().join("\n")));
-        at += steps;
-    }
-    all
-}
-
-/// Says whether numbered items are the steps of one procedure. Tasks, reports and decisions may have numbers, too, and
-/// each of them is a piece.
-fn is_procedure(introduction: Option<&str>, heading: &str, items: &[&str]) -> bool {
-    const NAMED: [&str; 16] = [
-        "how to",
-        "steps to",
-        "procedure",
-        "guide",
-        "checklist",
-        "instructions",
-        "recipe",
-        "runbook",
-        "set up",
-        "setup",
-        "installation",
-        "to deploy",
-        "to release",
-        "to run",
-        "to build",
-        "to install",
-    ];
-    let headed = introduction.map_or(heading, |text| text.trim_end_matches(':'));
-    if heading_of(headed).or_else(|| heading_of(heading)).is_some_and(|of| of != BankCategory::Command) {
-        return false;
-    }
-    let lower = format!("{} {}", heading.to_lowercase(), introduction.unwrap_or_default().to_lowercase());
-    let begins = |text: &str, word: &str| text.get(..word.len()).is_some_and(|of| of.eq_ignore_ascii_case(word));
-    let are_in_order =
-        begins(items[0], "first") && items[1..].iter().any(|text| begins(text, "then") || begins(text, "finally"));
-    let with_code = items.iter().filter(|text| text.contains('`')).count();
-    NAMED.iter().any(|name| lower.contains(name)) || are_in_order || 2 * with_code >= items.len()
 }
 
 /// Returns a text with a blank line in the place of each rule across the page and of each comment that has its lines
@@ -387,18 +339,6 @@ mod tests {
                 r#"Code ["Tasks"] "```\nalone\n```""#,
             ]
         );
-    }
-
-    #[test]
-    fn the_steps_of_a_procedure_are_one_piece_with_their_numbers() {
-        let of = |text: &str| text_pieces(text).into_iter().map(|piece| piece.text).collect::<Vec<_>>();
-        let steps = "1. Run `make db`\n2. Call Ana\n   by phone\n3. Open the page";
-        assert_eq!(of(&format!("To deploy the shop:\n\n{steps}\n")), [format!("To deploy the shop:\n{steps}")]);
-        assert_eq!(of(&format!("# Shop\n\n## How to deploy\n\n{steps}\n")), [steps]);
-        assert_eq!(of("1. First do A\n2. Then do B"), ["1. First do A\n2. Then do B"]);
-        let said = "1. Finished the login\n2. We chose SQLite";
-        assert_eq!(of(said), ["Finished the login", "We chose SQLite"]);
-        assert_eq!(of("Next steps:\n1. Run `make`\n2. Fix `a`"), ["Run `make`", "Fix `a`"], "tasks are pieces");
     }
 
     #[test]

@@ -205,7 +205,7 @@ impl SectionReading {
     /// renamed it.
     pub(super) fn is_of_decisions_in(&self, file: &BankPath, renamed: &RenamedHeadings) -> bool {
         let is_of_decisions = |title: &str| heading_of(title) == Some(BankCategory::Decision);
-        if is_file_of_decisions(file) {
+        if file.is_of_decisions() {
             return !self.titles.iter().any(|title| names_history(title));
         }
         let was = |title: &String| renamed.had(file, title, is_of_decisions);
@@ -266,20 +266,6 @@ pub(super) fn decisions_in(section: &BankSection) -> Option<bool> {
 /// Says of a section by its headings whether its pieces are open until they are marked as settled.
 pub(super) fn open_in(section: &BankSection) -> bool {
     lists_what_is_open(section) && !is_historical(section)
-}
-
-/// Says whether a file is one of decisions by its name or its folder, such as `decisionLog.md` or `adr/0001-queue.md`.
-pub(super) fn is_file_of_decisions(file: &BankPath) -> bool {
-    const NAMES: [&str; 8] =
-        ["adr", "adrs", "decision", "decisions", "decisionlog", "decisionlogs", "decisionrecords", "keydecisions"];
-    let is_name = |name: &str| {
-        let plain: String = name.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
-        NAMES.contains(&plain.as_str()) || plain.ends_with("decisionrecords")
-    };
-    let numbered = file.stem().to_lowercase();
-    let is_record = numbered.strip_prefix("adr").is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
-    let folders = file.as_str().rsplit('/').skip(1);
-    is_record || is_name(file.stem()) || folders.into_iter().any(is_name)
 }
 
 /// Says whether a heading names decisions, or is the one of a record of a decision.

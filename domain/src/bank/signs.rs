@@ -16,6 +16,8 @@ const LABEL: &str = "label";
 const PREFIX: &str = "prefix";
 /// A label has at most this many characters, with what stands in parentheses behind it.
 const LABEL_MAX_CHARS: usize = 100;
+/// The words behind a name in a heading that say when.
+const WHEN: &str = r"(\s+(so far|today|yesterday|since yesterday|this (week|session|sprint|morning)|(in|during) (this|the last|last) (week|session|sprint)))?";
 /// The compiled patterns have at most this many bytes.
 const SET_MAX_BYTES: usize = 64 << 20;
 /// The cache that a thread keeps for matching texts has at most this many bytes.
@@ -53,7 +55,9 @@ impl BankSigns {
                 let prefix =
                     format!(r"^(\*\*|__)?({pattern})(\([^)\n]{{0,30}}\))?(\*\*|__)?\s*(:|\s[–—-]\s)(\*\*|__)?");
                 before_colon.push((category, prefix));
-                let heading = format!(r"^[^\w]*({pattern})[^\w]*$");
+                let numbered = r"(\d{1,2}[.)]\s+)?";
+                let dated = r"(\s*\([^)\n]{0,30}\d[^)\n]{0,30}\))?";
+                let heading = format!(r"^[^\w]*{numbered}({pattern}){WHEN}{dated}[^\w]*$");
                 as_heading.extend((weight == LABEL).then_some((category, heading)));
                 continue;
             }
@@ -162,6 +166,11 @@ pub(super) fn signs_of(text: &str) -> Vec<(BankCategory, u32)> {
     others.chain(done.map(|weight| (BankCategory::Done, weight))).collect()
 }
 
+/// Says whether a text ends with a question. Such a text asks, and reports nothing.
+pub(super) fn is_question(text: &str) -> bool {
+    text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_')).ends_with('?')
+}
+
 /// Says whether a text begins with a tick.
 pub(super) fn begins_ticked(text: &str) -> bool {
     TICK.as_ref().is_some_and(|tick| tick.is_match(text))
@@ -237,6 +246,14 @@ mod tests {
             ("Completed Tasks", Some(BankCategory::Done)),
             ("What we did", Some(BankCategory::Done)),
             ("Accomplished this session", Some(BankCategory::Done)),
+            ("What was done", Some(BankCategory::Done)),
+            ("Work done so far", Some(BankCategory::Done)),
+            ("1. Bugs fixed", Some(BankCategory::Done)),
+            ("✅ Completed (2026-11-20)", Some(BankCategory::Done)),
+            ("Up next", Some(BankCategory::Next)),
+            ("Current blockers:", Some(BankCategory::Blocked)),
+            ("Decisions made", Some(BankCategory::Decision)),
+            ("Decisions (historical)", None),
             ("Goals & Scope", Some(BankCategory::Goal)),
             ("Goals and weather", None),
         ] {

@@ -1,6 +1,7 @@
 //! Labels in a text, such as `TODO:`: where one begins, a piece begins, and where its section tells it, it is left out.
 
-use crate::bank::pieces::fence_of;
+use super::classify;
+use crate::bank::pieces::{date_of, fence_of, undated};
 use crate::bank::signs::{begins_status, begins_ticked, heading_of, label_of};
 use crate::bank::{BankCategory, BankTextPiece, PieceForm};
 use crate::memory::normalised;
@@ -50,7 +51,12 @@ fn has_code(text: &str) -> bool {
 
 fn by_lines(piece: BankTextPiece) -> Vec<BankTextPiece> {
     let lines: Vec<&str> = piece.text.split_inclusive('\n').collect();
-    let is_begin = |line: &str| label_of(line).is_some() || begins_ticked(line) || box_of(line).is_some();
+    let is_begin =
+        |line: &str| label_of(line).is_some() || begins_ticked(line) || box_of(line).is_some() || begins_dated(line);
+    let tells_state = |line: &&str| speaker_and_words(line).is_some_and(|(_, words)| begins_state(words));
+    // Lines such as `Host: db1` belong together, and tell of no work.
+    let has_speakers = lines.iter().any(tells_state);
+    let is_begin = |line: &str| is_begin(line) || (has_speakers && speaker_and_words(line).is_some());
     let begins = |line: &&&str| is_begin(line);
     if has_code(&piece.text) || piece.form != PieceForm::Paragraph || lines.iter().filter(begins).count() < 2 {
         return vec![piece];
@@ -58,6 +64,33 @@ fn by_lines(piece: BankTextPiece) -> Vec<BankTextPiece> {
     let parts = lines.chunk_by(|_, next| !is_begin(next));
     let part = |lines: &[&str]| BankTextPiece { text: lines.concat().trim_end().to_owned(), ..piece.clone() };
     parts.map(part).collect()
+}
+
+/// Returns the name of the person that a line begins with, and what he says behind the colon.
+pub(super) fn speaker_and_words(line: &str) -> Option<(&str, &str)> {
+    const NAME_MAX_WORDS: usize = 3;
+    let (name, words) = line.trim_start().split_once(": ")?;
+    let is_of_name = |c: char| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '_');
+    let is_name = |word: &str| word.chars().all(is_of_name) && word.starts_with(char::is_uppercase);
+    let handle = name.strip_prefix('@').filter(|handle| !handle.is_empty() && handle.chars().all(is_of_name));
+    let is_person = handle.is_some()
+        || (!name.is_empty() && name.split(' ').count() <= NAME_MAX_WORDS && name.split(' ').all(is_name));
+    (is_person && label_of(line).is_none() && words.contains(char::is_alphanumeric))
+        .then_some((name, words.trim_start()))
+}
+
+/// Says whether what a person says tells what is done, next, blocked or asked.
+fn begins_state(words: &str) -> bool {
+    let piece = BankTextPiece { headings: Vec::new(), form: PieceForm::Paragraph, text: words.to_owned() };
+    matches!(
+        classify(&piece),
+        BankCategory::Done | BankCategory::Next | BankCategory::Blocked | BankCategory::Question | BankCategory::Focus
+    )
+}
+
+/// Says whether a line is an entry of a log: a date, and words behind it.
+fn begins_dated(line: &str) -> bool {
+    date_of(line).is_some() && undated(line).contains(char::is_alphanumeric)
 }
 
 fn by_sentences(piece: BankTextPiece) -> Vec<BankTextPiece> {
@@ -154,6 +187,11 @@ mod tests {
     #[case("The flags are still open. The docs are still open.", &["The flags are still open. The docs are still open."])]
     #[case("Port taken. Fix: kill the old process", &["Port taken. Fix: kill the old process"])]
     #[case("What comes\nnext: the grid. In `a. Next: b` too", &["What comes\nnext: the grid. In `a. Next: b` too"])]
+    #[case("2026-11-20: moved it\n2026-11-21: blocked by IAM\n  since noon", &["2026-11-20: moved it", "2026-11-21: blocked by IAM\n  since noon"])]
+    #[case("2026-11-20: moved it\nfrom a to b", &["2026-11-20: moved it\nfrom a to b"])]
+    #[case("Anja: Stop2 is fine. Next: look at RTC drift.\nPiotr: blocked by the boards.", &["Anja: Stop2 is fine.", "Next: look at RTC drift.", "Piotr: blocked by the boards."])]
+    #[case("@li: merged it.\n@sven: who tests it?", &["@li: merged it.", "@sven: who tests it?"])]
+    #[case("Host: db1\nPort: 5432", &["Host: db1\nPort: 5432"])]
     #[case("Run it.\n```\nx. Next: y\n```", &["Run it.\n```\nx. Next: y\n```"])]
     fn a_sentence_with_a_label_of_its_own_is_a_piece(#[case] text: &str, #[case] wanted: &[&str]) {
         let piece = BankTextPiece { headings: Vec::new(), form: PieceForm::Paragraph, text: text.to_owned() };

@@ -228,6 +228,12 @@ pub(super) fn place_in(
     category: BankCategory,
     piece: &BankTextPiece,
 ) -> BankPlace {
+    let documents: Vec<(&BankPath, &BankDocument)> = documents
+        .iter()
+        .map(|(path, document)| (*path, document))
+        .filter(|(path, _)| !path.is_record_of_decision())
+        .collect();
+    let documents = documents.as_slice();
     let existing = |path: &BankPath, document: &BankDocument, section: &BankSection| {
         existing(path, section, read.form(path, document, section))
     };
@@ -236,10 +242,13 @@ pub(super) fn place_in(
     if let Some(place) = place.filter(|_| !is_elsewhere(documents, category, piece)) {
         return place;
     }
+    if let Some(place) = in_decision_log(documents, read, category) {
+        return place;
+    }
     let targets = targets(in_files_of(documents, category), &piece.text);
     let in_file = |(stem, names): &Target| {
         let (path, document) = documents.iter().find(|(path, _)| plain(path.stem()) == *stem)?;
-        Some((*path, document, *names))
+        Some((*path, *document, *names))
     };
     let there: Vec<_> = targets.iter().filter_map(in_file).collect();
     // The section may have another of its names, or be in another file. A name that tells the category comes before one
@@ -289,9 +298,25 @@ pub(super) fn place_in(
     }
 }
 
+/// Returns the place for a decision in the file that a bank has for decisions alone: below its title where it has no
+/// other heading that tells them.
+fn in_decision_log(
+    documents: &[(&BankPath, &BankDocument)],
+    read: &ReadSections,
+    category: BankCategory,
+) -> Option<BankPlace> {
+    const LOGS: [&str; 2] = ["decisionlog", "decisions"];
+    let is_log = |path: &BankPath| category == BankCategory::Decision && LOGS.contains(&&*plain(path.stem()));
+    let (path, document) = documents.iter().find(|(path, _)| is_log(path))?;
+    let tells = |section: &&BankSection| heading_of(section.title()) == Some(category);
+    let mut below = document.sections().iter().filter(|section| section.level > 1);
+    let section = below.find(tells).or_else(|| document.sections().iter().find(|section| section.level == 1))?;
+    Some(existing(path, section, read.form(path, document, section)))
+}
+
 /// Returns the category whose places hold a piece in a bank. Where nothing but the file of preferences takes
 /// conventions, they are what its user likes: about answers, about tools, or about code.
-fn in_files_of(documents: &[(&BankPath, BankDocument)], category: BankCategory) -> BankCategory {
+fn in_files_of(documents: &[(&BankPath, &BankDocument)], category: BankCategory) -> BankCategory {
     const PREFERENCES: &str = "preferences";
     let has = |stem: &str| documents.iter().any(|(path, _)| plain(path.stem()) == stem);
     let mut others = targets(category, "").iter().filter(|(stem, _)| *stem != PREFERENCES);
@@ -316,12 +341,14 @@ fn of_category<'a>(
 }
 
 /// Says whether a piece under a heading of its text belongs to another section that the bank has: a report under a
-/// heading of tasks, or what blocks the work under one that tells what it is about.
-fn is_elsewhere(documents: &[(&BankPath, BankDocument)], category: BankCategory, piece: &BankTextPiece) -> bool {
+/// heading of tasks, a question under one of reports or decisions, or what blocks the work under one that tells what it
+/// is about.
+fn is_elsewhere(documents: &[(&BankPath, &BankDocument)], category: BankCategory, piece: &BankTextPiece) -> bool {
     let heading = piece.headings.iter().rev().find_map(|heading| heading_of(heading));
     let is_other = match (heading, category) {
         (Some(BankCategory::Next), BankCategory::Done) => piece.form != PieceForm::TickedItem,
         (Some(BankCategory::Focus), BankCategory::Blocked) => true,
+        (Some(BankCategory::Done | BankCategory::Decision), BankCategory::Question) => true,
         _ => false,
     };
     let mut sections = documents.iter().flat_map(|(_, document)| document.sections());
@@ -330,7 +357,7 @@ fn is_elsewhere(documents: &[(&BankPath, BankDocument)], category: BankCategory,
 
 /// Returns the section with the heading that the piece had in its own text, where the bank has one such section.
 fn under_its_heading<'a>(
-    documents: &'a [(&'a BankPath, BankDocument)],
+    documents: &[(&'a BankPath, &'a BankDocument)],
     renamed: &RenamedHeadings,
     category: BankCategory,
     piece: &BankTextPiece,
@@ -341,7 +368,7 @@ fn under_its_heading<'a>(
         return None;
     }
     let is_meant = |title: &str| normalised(title) == heading;
-    let sections: Vec<(&BankPath, &BankSection)> = documents
+    let sections: Vec<(&'a BankPath, &'a BankSection)> = documents
         .iter()
         .flat_map(|(path, document)| document.sections().iter().map(move |section| (*path, section)))
         .filter(|(_, section)| section.level > 1)
@@ -363,7 +390,7 @@ fn under_its_heading<'a>(
     };
     found.filter(|(_, section)| another.is_none() && !is_of_others(section)).and_then(|(path, section)| {
         let (_, document) = documents.iter().find(|(of, _)| of == path)?;
-        Some((*path, document, *section))
+        Some((*path, *document, *section))
     })
 }
 

@@ -115,6 +115,20 @@ fn a_report_ticks_its_task() {
 }
 
 #[test]
+fn a_report_with_a_version_ticks_the_task_whose_words_it_has() {
+    let (bank, path) = with_task("Bump Node to 22 in the Dockerfile");
+    let of = |text: &str| apply(&bank, &by_rules(text, &bank).unwrap(), now()).unwrap().changed;
+    let changed = of("Bumped Node to 22 in the Dockerfile.");
+    assert!(changed[&path].contains("- [x] Bump Node"), "{changed:?}");
+    assert!(changed[&"progress.md".parse().unwrap()].contains("Bumped Node to 22"), "{changed:?}");
+    for other in
+        ["Node is 22 in the Dockerfile.", "Bump Node to 22 in the Dockerfile", "Bumped Node to 20 in the Dockerfile."]
+    {
+        assert!(!of(other).get(&path).is_some_and(|text| text.contains("[x]")), "{other}");
+    }
+}
+
+#[test]
 fn a_task_without_a_box_is_known_and_marked_as_done() {
     let path: BankPath = "activeContext.md".parse().unwrap();
     let mut files = template(BankKind::Code);
@@ -203,6 +217,16 @@ fn banks_of_other_layouts_are_used_as_they_are() {
     let other = bank(&[("decisions.md", "# Decisions\n"), ("notes.md", "# Notes\n\nAnything.\n")]);
     assert_eq!(place(&other, "We decided to use SQLite because it needs no server."), "decisions.md#Decisions");
     assert_eq!(place(&other, "Something else"), "notes.md#");
+    let decided = "We decided to use SQLite because it needs no server.";
+    let record = ("adr/0001-queue.md", "# Queue\n\n## Decision\n\nRabbitMQ.\n");
+    assert_eq!(place(&bank(&[record]), decided), "notes.md#");
+    assert_eq!(place(&bank(&[record, ("decisions.md", "# Decisions\n")]), decided), "decisions.md#Decisions");
+    let patterns = ("systemPatterns.md", "# Patterns\n\n## Key decisions\n");
+    assert_eq!(
+        place(&bank(&[patterns, ("decisionLog.md", "# Decision Log\n")]), decided),
+        "decisionLog.md#Decision Log"
+    );
+    assert_eq!(place(&bank(&[patterns, record]), decided), "systemPatterns.md#Patterns > Key decisions");
     let headed = bank(&[("guide.md", "# Guide\n\n## Storage\n\n## Network\n")]);
     assert_eq!(place(&headed, "## Storage\n\nOne file for each team."), "guide.md#Guide > Storage");
     assert_eq!(place(&BankFiles::new(), "Something"), "notes.md#");
@@ -224,6 +248,22 @@ fn a_heading_that_says_little_weighs_little() {
     ] {
         assert_eq!(place(text), wanted, "{text}");
     }
+}
+
+#[rstest::rstest]
+#[case("## Completed\n\n- Checkout page in Vue 3", BankCategory::Done)]
+#[case("## Tasks\n\n- `make lint` for the scripts", BankCategory::Next)]
+#[case("## Blockers\n\n- Vue 3.5 breaks our date picker", BankCategory::Blocked)]
+#[case("## Decision log\n\n- Postgres 16.2", BankCategory::Decision)]
+#[case("Done:\n- voucher page in Vue 3", BankCategory::Done)]
+#[case("## Bugs fixed\n\n- Redis 7.4 client leaked connections", BankCategory::Done)]
+#[case("## Tasks\n\n- Finished the voucher page", BankCategory::Done)]
+#[case("## Completed\n\n- Blocked: the DNS zone", BankCategory::Blocked)]
+#[case("## Dependencies\n\n- Postgres 16.2", BankCategory::Dependency)]
+#[case("# Progress\n\n- Node 22 and pnpm 9 are required", BankCategory::Dependency)]
+fn a_heading_of_a_state_tells_it_of_whatever_stands_there(#[case] text: &str, #[case] wanted: BankCategory) {
+    let operations = by_rules(text, &template(BankKind::Code)).unwrap();
+    assert_eq!(operations.last().unwrap().metadata.category, Some(wanted));
 }
 
 #[test]
@@ -414,6 +454,9 @@ fn two_reports_of_one_task_tick_it_once_and_are_both_kept() {
 #[case("Both importers read UTF-16 files now.", BankCategory::Done)]
 #[case("The release is now blocked by the review.", BankCategory::Blocked)]
 #[case("It is now unclear who signs.", BankCategory::Question)]
+#[case("Deployed to production?", BankCategory::Question)]
+#[case("We decided to drop Safari 15?", BankCategory::Question)]
+#[case("✅ Who signs?", BankCategory::Done)]
 #[case("There's a race between the two loaders.", BankCategory::Issue)]
 #[case("Helpers live next to the code that needs them.", BankCategory::Convention)]
 #[case("The lock error was caused by an old process. Now it is removed at the start.", BankCategory::Fix)]
@@ -448,3 +491,4 @@ fn a_box_without_a_list_is_one_and_none_is_an_answer_that_is_not_kept() {
 
 mod dates;
 mod layouts;
+mod texts;
