@@ -161,8 +161,8 @@ fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> Bank
 
 /// Says whether a piece that tells of what lasts, such as a version, may report a task all the same.
 fn may_be_report(category: BankCategory) -> bool {
-    use BankCategory::{Architecture, Command, Constraint, Dependency, Fix, Note};
-    matches!(category, Architecture | Command | Constraint | Dependency | Fix | Note)
+        use BankCategory::{Architecture, Command, Constraint, Dependency, Fix, Issue, Note};
+    matches!(category, Architecture | Command | Constraint | Dependency | Fix | Issue | Note)
 }
 
 /// Says whether a piece is a question. One with a box is a task, whatever its words.

@@ -446,6 +446,9 @@ fn two_reports_of_one_task_tick_it_once_and_are_both_kept() {
 #[case("The crash at the start is fixed.", BankCategory::Done)]
 #[case("The crash at the start is not fixed.", BankCategory::Issue)]
 #[case("The menu no longer flickers in Safari", BankCategory::Done)]
+#[case("Fixed the memory leak in the thumbnail service.", BankCategory::Done)]
+#[case("Resolved the memory leak in the cache", BankCategory::Done)]
+#[case("There is a memory leak in the cache", BankCategory::Issue)]
 #[case("The menu doesn't flicker in Safari any more", BankCategory::Done)]
 #[case("The menu flickers in Safari", BankCategory::Issue)]
 #[case("A second theme has been added.", BankCategory::Done)]
@@ -460,6 +463,9 @@ fn two_reports_of_one_task_tick_it_once_and_are_both_kept() {
 #[case("There's a race between the two loaders.", BankCategory::Issue)]
 #[case("Helpers live next to the code that needs them.", BankCategory::Convention)]
 #[case("The lock error was caused by an old process. Now it is removed at the start.", BankCategory::Fix)]
+#[case("We decided to use Typst because LaTeX is slow.", BankCategory::Decision)]
+#[case("We decided to leave Heroku because its dynos crash at 512 MB.", BankCategory::Decision)]
+#[case("Chose SQLite for the cache, since Postgres does not work with 256 MB of RAM.", BankCategory::Decision)]
 fn what_is_done_and_what_is_not_are_told_apart(#[case] text: &str, #[case] wanted: BankCategory) {
     let piece = BankTextPiece { headings: Vec::new(), form: PieceForm::Paragraph, text: text.to_owned() };
     assert_eq!(classify(&piece), wanted);
