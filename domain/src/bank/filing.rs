@@ -161,7 +161,7 @@ fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> Bank
 
 /// Says whether a piece that tells of what lasts, such as a version, may report a task all the same.
 fn may_be_report(category: BankCategory) -> bool {
-        use BankCategory::{Architecture, Command, Constraint, Dependency, Fix, Issue, Note};
+    use BankCategory::{Architecture, Command, Constraint, Dependency, Fix, Issue, Note};
     matches!(category, Architecture | Command | Constraint | Dependency | Fix | Issue | Note)
 }
 
