@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::lexicon::in_list;
 use super::token::Token;
 use super::{lexicon, tools, verb};
 
@@ -29,13 +30,9 @@ const GONE: [&str; 12] = [
     "dead",
 ];
 
-fn in_list(list: &str, token: &Token) -> bool {
-    list.split_whitespace().any(|word| word == token.lower)
-}
-
 /// Tells whether a verb says that a value is another one from now on.
 pub(super) fn is_change(word: &str) -> bool {
-    [CHANGES, REPLACES].iter().any(|list| list.split_whitespace().any(|listed| listed == word))
+    [CHANGES, REPLACES].iter().any(|list| in_list(list, word))
 }
 
 /// Splits words into those without the former value, and the words of that value.
@@ -61,14 +58,14 @@ fn former_at(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
     let follows_pause = at > 0 && tokens[at - 1].pauses;
     let behind = |words: usize| Some((at, end(tokens, at + words)));
     match word(at) {
-        "from" if tokens[..at].iter().any(|token| in_list(CHANGES, token)) => behind(1),
+        "from" if tokens[..at].iter().any(|token| in_list(CHANGES, &token.lower)) => behind(1),
         "instead" if word(at + 1) == "of" => behind(2),
         "rather" if word(at + 1) == "than" => behind(2),
         "place" if word(at + 1) == "of" && at > 0 => Some((at - 1, end(tokens, at + 2))),
-        "over" if tokens[..at].iter().any(|token| in_list(PREFERS, token)) => behind(1),
+        "over" if tokens[..at].iter().any(|token| in_list(PREFERS, &token.lower)) => behind(1),
         "not" if (follows_pause || (at > 0 && word(at - 1) == "and")) && !follows_verb(tokens, at + 1) => behind(1),
         "was" | "formerly" | "previously" if at > 0 && (tokens[at].opens || follows_pause) => behind(1),
-        _ if in_list(REPLACES, &tokens[at]) => replaced(tokens, at),
+        _ if in_list(REPLACES, &tokens[at].lower) => replaced(tokens, at),
         _ => None,
     }
 }

@@ -360,12 +360,16 @@ pub(super) fn is_shared_work(word: &str) -> bool {
     SHARED.contains(word)
 }
 
+/// Tells whether a word is among the words of a list, which white space parts.
+pub(super) fn in_list(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
+
 /// Tells whether a verb says of its subject that it does or has something that one alone does or has. `behind` are the
 /// words behind the verb.
 pub(super) fn is_exclusive_to_one<'a>(verb: &str, mut behind: impl Iterator<Item = &'a str>) -> bool {
-    let is_in = |list: &str, word: &str| list.split_whitespace().any(|listed| listed == word);
     let is_definite = behind.next().is_some_and(|next| next == "the" || is_possessive(next));
-    is_definite && (is_in(DUTIES, verb) || (is_in(HOLDING, verb) && !behind.any(|word| is_in(SHAREABLE, word))))
+    is_definite && (in_list(DUTIES, verb) || (in_list(HOLDING, verb) && !behind.any(|word| in_list(SHAREABLE, word))))
 }
 
 pub(super) fn is_negation(word: &str) -> bool {

@@ -118,7 +118,7 @@ impl PhraseReader<'_> {
             self.builder.pause(&self.tokens[at + taken - 1]);
             return Some(taken);
         }
-        let tells_purpose = |next: &Token| PURPOSES.split_whitespace().any(|purpose| purpose == next.lower);
+        let tells_purpose = |next: &Token| lexicon::in_list(PURPOSES, &next.lower);
         let is_purpose = self.tokens[at].lower == "to" && self.tokens.get(at + 1).is_some_and(tells_purpose);
         is_purpose.then(|| after_pause(self.tokens, at) - at)
     }

@@ -1,6 +1,7 @@
 //! This file reads when a clause holds: whether it adds to what holds, tells what holds from now on, what held
 //! before, what happened once, or what may be.
 
+use super::lexicon::in_list;
 use super::token::Token;
 use super::values::{self, ValueKind};
 use super::{calendar, former_value, lexicon, units};
@@ -13,10 +14,10 @@ const PAST: &str = "was were had did broke went fell lost met got came ran sold 
 /// Words that tell of a plan, even in the past: `was scheduled for`.
 const PLANS: &str = "planned scheduled rescheduled due expected set moved postponed delayed supposed shifted pushed \
     fixed agreed decided confirmed announced targeted geplant prévu prévue previsto prevista";
-/// What happens to a thing once.
+/// Words of what happens to a thing once.
 const ONCE: &str = "born died founded established incorporated built created married gegründet geboren \
     fondé fondée fundada";
-/// What a day is like, as other days may be.
+/// States of a day, which other days may have as well.
 const STATES_OF_DAYS: &str = "closed open shut off late slow busy down offline unavailable absent away out quiet empty \
     free crowded";
 /// Such states in German, French, Spanish and Italian.
@@ -143,8 +144,4 @@ fn is_day_like_others(tokens: &[Token]) -> bool {
         word(behind) == "is" && matches!(word(behind + 1), "a" | "an")
     };
     is_on_a_day && (denies || (0..tokens.len()).any(is_state) || is_sort_of_day())
-}
-
-fn in_list(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
 }

@@ -207,7 +207,7 @@ fn read(written: &str, words: &mut Vec<Token>) -> bool {
 /// Returns a word without the short article or preposition of French and Italian before it: `l'API`, `dell'80%`.
 fn without_elision(word: &str) -> &str {
     const SHORT: &str = "l d dell all nell dall sull un qu c s n j";
-    let begins = |short: &str| SHORT.split_whitespace().any(|listed| listed == short.to_lowercase());
+    let begins = |short: &str| lexicon::in_list(SHORT, &short.to_lowercase());
     let rest = word.split_once(['\'', '’']).filter(|(short, rest)| begins(short) && rest.chars().count() > 1);
     rest.map_or(word, |(_, rest)| rest)
 }

@@ -174,5 +174,5 @@ pub(super) fn exclude(a: &str, b: &str) -> bool {
 
 /// Tells whether a word is the name of a tool wherever it stands.
 pub(super) fn is_tool(word: &str) -> bool {
-    tool_kind(word).is_some() && !WORDS_TOO.split_whitespace().any(|listed| listed == word)
+    tool_kind(word).is_some() && !lexicon::in_list(WORDS_TOO, word)
 }

@@ -23,7 +23,7 @@ const ENDING_SIGNS: usize = 2;
 
 /// Returns the words of a clause that carry meaning, in their order, where its verb is not known. None where it is.
 pub(super) fn words(tokens: &[Token]) -> Option<Vec<String>> {
-    let is_in = |token: &Token, list: &str| list.split_whitespace().any(|word| word == token.lower);
+    let is_in = |token: &Token, list: &str| lexicon::in_list(list, &token.lower);
     let is_foreign = |token: &&Token| is_in(token, FOREIGN) || is_in(token, IS);
     let first = tokens.first()?;
     let begins_foreign = is_foreign(&first) || is_in(first, FIRST);

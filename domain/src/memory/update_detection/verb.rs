@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::lexicon;
+use super::lexicon::{self, in_list};
 use super::token::{Token, is_function_word};
 
 /// Verbs whose object is the value itself.
@@ -90,10 +90,6 @@ fn is_verb(token: &Token) -> bool {
         && !token.is_joined
         && !is_abbreviation
         && (lexicon::is_light_verb(&token.lower) || lexicon::is_content_verb(&token.lower))
-}
-
-fn in_list(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
 }
 
 /// Tells whether a word is a verb whatever stands around it.
