@@ -188,9 +188,17 @@ impl Objections {
         before(exchanges, n).filter(|_| says_little).map(|before| self.asked(before))
     }
 
+    /// Returns what was asked before the message at `n`, where that goes on from it: it takes back an answer, or states a
+    /// rule.
+    pub(super) fn asked_first(&self, exchanges: &[Exchange], n: usize) -> Option<String> {
+        let asked = self.asked(n);
+        let of_objection = (asked != n).then(|| exchanges[asked].question.clone());
+        of_objection.or_else(|| self.asked_before_rule(exchanges, n))
+    }
+
     /// Returns what was asked of the work in which the message at `n` states a rule. None where it states none, asks
     /// something itself, or begins the session.
-    pub(super) fn asked_before_rule(&self, exchanges: &[Exchange], n: usize) -> Option<String> {
+    fn asked_before_rule(&self, exchanges: &[Exchange], n: usize) -> Option<String> {
         let message = &exchanges[n];
         let last = before(exchanges, n).filter(|_| !message.question.contains(['?', '？']))?;
         rule_of(message).map(|_| exchanges[self.asked(last)].question.clone())

@@ -199,13 +199,8 @@ fn of_answers(
 fn rules_of_users(exchanges: &[Exchange], objections: &Objections) -> Vec<Lesson> {
     let mut rules: Vec<Lesson> = Vec::new();
     for (n, exchange) in exchanges.iter().enumerate() {
-        let asked = objections.asked(n);
-        let asked_first = match asked == n {
-            true => objections.asked_before_rule(exchanges, n),
-            false => Some(exchanges[asked].question.clone()),
-        };
-        let answered = Exchange { asked_first, ..exchange.clone() };
-        let asked = &exchanges[asked].question;
+        let answered = Exchange { asked_first: objections.asked_first(exchanges, n), ..exchange.clone() };
+        let asked = &exchanges[objections.asked(n)].question;
         let unanswered = exchange.said_next.as_ref().map(|said| Exchange {
             question: said.clone(),
             asked_first: Some(asked.clone()),

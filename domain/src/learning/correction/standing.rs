@@ -36,8 +36,7 @@ fn unanswered_rules(exchanges: &[Exchange], objections: &Objections) -> Vec<Exch
         };
         let asked = exchanges[objections.asked(n)].question.clone();
         if objections.has_taken_back(n) {
-            let asked = (objections.asked(n) != n).then_some(asked.clone());
-            rules.push(bare(&exchange.question, asked.or_else(|| objections.asked_before_rule(exchanges, n))));
+            rules.push(bare(&exchange.question, objections.asked_first(exchanges, n)));
         }
         rules.extend(exchange.said_next.as_ref().map(|said| bare(said, Some(asked))));
     }
@@ -70,8 +69,7 @@ pub fn left_standing(
         }
         let corrected = taken_back.iter_mut().filter(|(first, _)| *first == asked);
         corrected.for_each(|(_, wrong)| wrong.put_right_by = Some(standing.len()));
-        let asked_first = (asked != n).then(|| exchanges[asked].question.clone());
-        let asked_first = asked_first.or_else(|| objections.asked_before_rule(&exchanges, n));
+        let asked_first = objections.asked_first(&exchanges, n);
         standing.push(Exchange { asked_first, ..exchange.clone() });
     }
     standing.extend(unanswered_rules(&exchanges, &objections));
