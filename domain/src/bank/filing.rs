@@ -59,6 +59,11 @@ pub fn file_by_rules(
     let mut headings = TextHeadings::of(&pieces, &documents);
     let open_items: Vec<(&BankPath, OpenItems<'_>)> =
         documents.iter().map(|(path, document)| (*path, OpenItems::of(document))).collect();
+    let places: Vec<(&BankPath, &BankDocument)> = documents
+        .iter()
+        .map(|(path, document)| (*path, document))
+        .filter(|(path, _)| !path.is_record_of_decision())
+        .collect();
     for piece in pieces {
         let mut category = classify(&piece);
         let report = TaskReport::of(&piece.text);
@@ -73,7 +78,7 @@ pub fn file_by_rules(
                 ticked += 1;
             }
         }
-        let place = place_in(&documents, renamed, &read, category, &piece);
+        let place = place_in(&places, renamed, &read, category, &piece);
         let relations = relations_of(&piece.text, &documents);
         let untold = headings.untold(&piece, &place);
         operations.extend(operations_of(&piece, &untold, category, place, relations, now));
@@ -146,9 +151,10 @@ fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> Bank
     const LOOSE: [&str; 5] = ["progress", "plan", "recent", "later", "changelog"];
     let is_state = |category| matches!(category, Blocked | Decision | Done | Next | Question);
     let is_told = is_state(found) && signs::label_of(text) == Some(found);
-    let has_box = matches!(piece.form, PieceForm::OpenItem | PieceForm::TickedItem) || signs::begins_ticked(text);
     let nearest = piece.headings.iter().rev().find_map(|title| Some((title, heading_weight(title)?.0)));
-    let Some((title, named)) = nearest.filter(|_| !has_box && !is_told && !is_asked(piece, text)) else { return found };
+    let Some((title, named)) = nearest.filter(|_| !has_box(piece, text) && !is_told && !is_asked(piece, text)) else {
+        return found;
+    };
     let may_be = match named {
         Done => matches!(found, Next | Blocked | Question | Decision),
         Next => matches!(found, Done | Blocked | Question),
@@ -167,8 +173,11 @@ fn may_be_report(category: BankCategory) -> bool {
 
 /// Says whether a piece is a question. One with a box is a task, whatever its words.
 fn is_asked(piece: &BankTextPiece, text: &str) -> bool {
-    let has_box = matches!(piece.form, PieceForm::OpenItem | PieceForm::TickedItem) || signs::begins_ticked(text);
-    !has_box && signs::is_question(text)
+    !has_box(piece, text) && signs::is_question(text)
+}
+
+fn has_box(piece: &BankTextPiece, text: &str) -> bool {
+    matches!(piece.form, PieceForm::OpenItem | PieceForm::TickedItem) || signs::begins_ticked(text)
 }
 
 /// Returns the category that a heading names, with its weight for what stands under it.

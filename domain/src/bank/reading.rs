@@ -14,6 +14,7 @@ use super::filing::is_decision;
 use super::open_mark::{is_open, lists_what_is_open};
 use super::pieces::{BlockSpan, PieceForm, block_spans, date_of, piece_hash, tag_in};
 use super::signs::{heading_of, label_of};
+use super::tasks::category_by_headings;
 use super::{BankCategory, BankDocument, BankPath, BankSection, RenamedHeadings};
 use crate::safety::secrets::scrub;
 use crate::text::shortened;
@@ -236,9 +237,9 @@ impl Rank {
     }
 }
 
-/// Returns what the headings of a section say that stands there, the nearest one first.
+/// Returns the category that the headings of a section below the title of its file tell.
 fn named(section: &BankSection) -> Option<BankCategory> {
-    section.path.iter().skip(1).rev().find_map(|title| heading_of(title))
+    category_by_headings(section).filter(|_| section.path.len() > 1)
 }
 
 /// Says why a piece stays word for word. `has_decisions` is what [`decisions_in`] says of its section, and `is_listed`

@@ -220,20 +220,15 @@ fn targets(category: BankCategory, text: &str) -> &'static [Target] {
     }
 }
 
-/// Returns the place for a piece in a bank.
+/// Returns the place for a piece in a bank. The documents are without the records of single decisions, to which nothing
+/// is added.
 pub(super) fn place_in(
-    documents: &[(&BankPath, BankDocument)],
+    documents: &[(&BankPath, &BankDocument)],
     renamed: &RenamedHeadings,
     read: &ReadSections,
     category: BankCategory,
     piece: &BankTextPiece,
 ) -> BankPlace {
-    let documents: Vec<(&BankPath, &BankDocument)> = documents
-        .iter()
-        .map(|(path, document)| (*path, document))
-        .filter(|(path, _)| !path.is_record_of_decision())
-        .collect();
-    let documents = documents.as_slice();
     let existing = |path: &BankPath, document: &BankDocument, section: &BankSection| {
         existing(path, section, read.form(path, document, section))
     };
