@@ -38,6 +38,11 @@ pub fn copied(id: Uuid, workspace: &WorkspaceId) -> Uuid {
 #[error("it is no id; one looks like 01939f3e-7f4a-7cc1-b0de-2f6a1c9e8d11")]
 pub struct InvalidId;
 
+/// Reads an id of any kind.
+pub fn parsed(text: &str) -> Result<Uuid, InvalidId> {
+    Uuid::parse_str(text.trim()).map_err(|_| InvalidId)
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -61,7 +66,7 @@ macro_rules! id {
             type Err = InvalidId;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                Uuid::parse_str(text.trim()).map(Self).map_err(|_| InvalidId)
+                parsed(text).map(Self)
             }
         }
 

@@ -1,7 +1,7 @@
 //! Arguments that several commands take.
 
 use clap::Args;
-use reasoning_bank_domain::memory::ids::InvalidId;
+use reasoning_bank_domain::memory::ids::parsed;
 use uuid::Uuid;
 
 /// The consent that a command asks for before it destroys something.
@@ -19,11 +19,6 @@ pub(in crate::cli) struct PageArgs {
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(in crate::cli) limit: u16,
     /// Go on behind this id, which the page before names
-    #[arg(long, value_name = "ID", value_parser = id)]
+    #[arg(long, value_name = "ID", value_parser = parsed)]
     pub(in crate::cli) after: Option<Uuid>,
-}
-
-/// Reads an id of whatever kind the list has.
-fn id(text: &str) -> Result<Uuid, InvalidId> {
-    Uuid::parse_str(text.trim()).map_err(|_| InvalidId)
 }
