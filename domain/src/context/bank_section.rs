@@ -34,7 +34,6 @@ pub struct FoundSection {
     pub(super) text: String,
     /// Its entries that are about the task.
     pub(super) nearest: String,
-
     pub(super) relevance: f64,
     /// The files lie in a checkout, where others write as well.
     pub(super) is_of_checkout: bool,
@@ -45,7 +44,6 @@ pub struct FoundSection {
 pub fn sections_about(task: &str, files: &BankFiles, is_of_checkout: bool) -> Vec<FoundSection> {
     let wanted: BTreeSet<String> = query(task).into_iter().map(|wanted| wanted.term).collect();
     let least = SHARED_TERMS.min(wanted.len()).max(1);
-
     let mut found = Vec::new();
     for (path, text) in files {
         let Ok(document) = BankDocument::parse(text.clone()) else { continue };
@@ -54,9 +52,10 @@ pub fn sections_about(task: &str, files: &BankFiles, is_of_checkout: bool) -> Ve
             if body.trim().is_empty() {
                 continue;
             }
+            let titled: BTreeSet<String> = terms(section.title()).into_iter().collect();
             let shared = |text: &str| {
-                let has: BTreeSet<String> = terms(text).into_iter().chain(terms(section.title())).collect();
-                wanted.intersection(&has).count()
+                let has: BTreeSet<String> = terms(text).into_iter().collect();
+                wanted.iter().filter(|term| has.contains(*term) || titled.contains(*term)).count()
             };
             let entries: Vec<(usize, String)> = entries_of(&body).map(|entry| (shared(&entry), entry)).collect();
             let most = entries.iter().map(|(shared, _)| *shared).max().unwrap_or_default();

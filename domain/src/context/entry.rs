@@ -16,9 +16,6 @@ use crate::text::{shortened, tokens};
 /// The longest text of an episode in brief, in characters.
 const BRIEF_CHARS: usize = 200;
 
-/// About so many characters are a token.
-const CHARS_A_TOKEN: usize = 4;
-
 /// One thing with its words: all of them, and in brief.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextEntry {
@@ -26,7 +23,7 @@ pub struct ContextEntry {
     /// The line above the quoted words. It holds no text that others wrote.
     heading: String,
     whole: String,
-    /// What counts most of it. None where its beginning does.
+    /// The part of it that tells most. It is none where that is its beginning.
     core: Option<String>,
     brief: String,
 }
@@ -156,10 +153,10 @@ impl ContextEntry {
             let tokens = tokens::estimate(&part);
             (part, tokens)
         };
-        let mut chars = most * CHARS_A_TOKEN;
+        let mut chars = most * tokens::CHARS_A_TOKEN;
         loop {
             let (part, tokens) = written(chars);
-            if tokens <= most || chars == 0 {
+            if tokens <= most || chars <= 1 {
                 return (part, tokens);
             }
             // Each step is at least a twentieth shorter.

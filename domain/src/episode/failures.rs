@@ -40,10 +40,8 @@ pub fn matched_failure(trace: &Trace, met: &Signature, printed: &PrintedFailure)
         let own = failure.read_signature();
         // A failure that names no domain is one of the domain of its episode.
         let own = if own.domain().is_none() { Signature::of(own.as_str(), domain) } else { own };
-        let tier = if met.matches(&own) && is_printed(&failure, &own, printed) {
-            FailureTier::Message
-        } else if met.matches(&own) {
-            FailureTier::Signature
+        let tier = if met.matches(&own) {
+            if is_printed(&failure, &own, printed) { FailureTier::Message } else { FailureTier::Signature }
         } else if !met.error().is_empty() && own.error() == met.error() {
             FailureTier::Type
         } else {

@@ -6,6 +6,9 @@ use std::sync::LazyLock;
 
 use tiktoken_rs::CoreBPE;
 
+/// About so many characters are a token.
+pub const CHARS_A_TOKEN: usize = 4;
+
 /// The vocabulary o200k of tiktoken, which counts within 10 to 15 % for the models of other vendors. None if it does
 /// not load: then [`estimate`] counts four characters as a token.
 static O200K: LazyLock<Option<CoreBPE>> = LazyLock::new(|| tiktoken_rs::o200k_base().ok());
@@ -14,7 +17,7 @@ static O200K: LazyLock<Option<CoreBPE>> = LazyLock::new(|| tiktoken_rs::o200k_ba
 pub fn estimate(text: &str) -> usize {
     // The tokenizer panics when its regular expressions give up on a text.
     let counted = O200K.as_ref().and_then(|bpe| catch_unwind(|| bpe.encode_ordinary(text).len()).ok());
-    counted.unwrap_or_else(|| text.chars().count().div_ceil(4))
+    counted.unwrap_or_else(|| text.chars().count().div_ceil(CHARS_A_TOKEN))
 }
 
 /// Returns the end of each token of a text, in bytes, so that the tokens of many of its parts are counted at once.
@@ -31,7 +34,9 @@ pub fn token_ends(text: &str) -> Vec<usize> {
             .collect()
     };
     let ends = O200K.as_ref().and_then(|bpe| catch_unwind(|| split(bpe)).ok());
-    ends.unwrap_or_else(|| text.char_indices().skip(4).step_by(4).map(|(at, _)| at).chain([text.len()]).collect())
+    ends.unwrap_or_else(|| {
+        text.char_indices().skip(CHARS_A_TOKEN).step_by(CHARS_A_TOKEN).map(|(at, _)| at).chain([text.len()]).collect()
+    })
 }
 
 /// Tells whether a text has at most `budget` tokens. It is cheap for short texts: a token has at least one byte, so the
