@@ -197,7 +197,7 @@ fn day_of(time: Timestamp) -> i64 {
     time.as_second().div_euclid(24 * 60 * 60)
 }
 
-/// Returns the memories that these records change.
+/// Returns the memories that these records take out of search.
 fn superseded_by(records: &[Record]) -> Vec<MemoryId> {
     let superseded = |record: &Record| match record {
         Record::Signal(signal) if signal.kind == SignalKind::Superseded => Some(signal.memory_id),
@@ -206,6 +206,7 @@ fn superseded_by(records: &[Record]) -> Vec<MemoryId> {
     records.iter().filter_map(superseded).collect()
 }
 
+/// Returns the memories that these records change.
 fn revised_by(records: &[Record]) -> Vec<MemoryId> {
     let revised = |record: &Record| if let Record::Revision { memory, .. } = record { Some(memory.id) } else { None };
     records.iter().filter_map(revised).collect()

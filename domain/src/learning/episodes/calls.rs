@@ -52,7 +52,7 @@ const READING: [&str; 18] = [
 pub(super) struct NamedCall<'a> {
     pub(super) name: String,
     pub(super) call: &'a ToolCall,
-    /// What it did: the commands of its line that may have run, or the one thing that a tool does.
+    /// The commands of its line that may have run, or the one thing that a tool does.
     pub(super) steps: Vec<CallStep<'a>>,
 }
 

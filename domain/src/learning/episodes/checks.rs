@@ -100,7 +100,7 @@ fn checks_targets(words: &[&str]) -> bool {
         || targets.any(|target| target.split(['-', '_', '.', ':', '/']).any(|part| TARGETS.contains(&part)))
 }
 
-/// What became of a check that failed.
+/// The end of a check that failed, as later checks tell it.
 #[derive(Clone, Copy, PartialEq)]
 enum Later {
     /// It passed, or one that includes it did.

@@ -222,7 +222,7 @@ pub(in crate::learning) struct LanguagePatterns {
     pub(in crate::learning) speaker: Regex,
 }
 
-/// What stands before a clause: the beginning of the sentence, or a sign.
+/// The beginning of a clause: that of the sentence, or a sign before it.
 const CLAUSE: &str = r"(?:^\W{0,3}|[,.;:–—] ?(?:and |but |so |und |sondern |et |mais |y |pero |e |ma |en |maar )?)";
 
 pub(in crate::learning) static PATTERNS: LazyLock<RulePatterns> = LazyLock::new(|| {
