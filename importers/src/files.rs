@@ -17,18 +17,20 @@ const FILE_MAX_BYTES: u64 = 64 << 20;
 /// The depth to which folders are looked into.
 const MAX_DEPTH: usize = 8;
 
-/// Reads a file whole.
+/// Reads a file whole, without the mark of its encoding.
 pub(crate) fn text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(FILE_MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > FILE_MAX_BYTES {
         return Err(io::Error::other(format!("it has more than {} MiB", FILE_MAX_BYTES >> 20)));
     }
-    String::from_utf8(bytes).map_err(|error| {
+    let marked = bytes.starts_with("\u{feff}".as_bytes());
+    let read = String::from_utf8(bytes).map_err(|error| {
         let right = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = right.iter().filter(|&&byte| byte == b'\n').count() + 1;
         io::Error::other(format!("line {line} is not UTF-8"))
-    })
+    })?;
+    Ok(if marked { read.trim_start_matches('\u{feff}').to_owned() } else { read })
 }
 
 /// Returns the file of a source that a path names: the path itself, or in a folder the first there is of the files that

@@ -14,11 +14,6 @@ use crate::markdown::{MarkdownNote, time, time_of};
 use crate::warning_cues::tells_failure;
 
 #[derive(Deserialize)]
-struct AllMemories {
-    results: Vec<Value>,
-}
-
-#[derive(Deserialize)]
 struct StoredMemory {
     id: String,
     memory: String,
@@ -38,9 +33,7 @@ struct LastEvent {
 
 pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceError> {
     if place.extension().is_some_and(|ending| ending == "json") {
-        let all: AllMemories = serde_json::from_str(&files::text(place)?)
-            .map_err(|error| SourceError::NotOfSource(format!("it is no answer of get_all: {error}")))?;
-        return files::each_memory(place, all.results, take, of_answer);
+        return files::each_memory(place, all_memories(&files::text(place)?)?, take, of_answer);
     }
     if place.extension().is_some_and(|ending| ending == "md") {
         return exported(place, take);
@@ -63,6 +56,20 @@ pub(crate) fn read(place: &Path, take: &mut EntrySink<'_>) -> Result<(), SourceE
         Ok(())
     })?;
     last.map_or(Ok(()), |event| take(event.entry()))
+}
+
+/// Reads what `get_all` answers: a list of memories, or an object with the list `results`.
+fn all_memories(answer: &str) -> Result<Vec<Value>, SourceError> {
+    let wrong = |problem: String| SourceError::NotOfSource(format!("it is no answer of get_all: {problem}"));
+    let answer = serde_json::from_str(answer).map_err(|error| wrong(error.to_string()))?;
+    let results = match answer {
+        Value::Object(mut answer) => answer.remove("results"),
+        answer => Some(answer),
+    };
+    match results {
+        Some(Value::Array(memories)) => Ok(memories),
+        _ => Err(wrong("it is neither a list of memories nor an object with the list `results`".to_owned())),
+    }
 }
 
 impl LastEvent {
@@ -176,6 +183,15 @@ mod tests {
         );
         let read = items(read, place.path());
         assert_eq!((counts(&read), read[0].project.as_deref()), ([1, 0, 1], Some("shop")));
+    }
+
+    #[test]
+    fn what_get_all_answers_may_be_a_list() {
+        let list = file("all.json", "\u{feff}[{\"id\": \"a\", \"memory\": \"Likes tea\"}]");
+        assert_eq!(counts(&items(read, list.path())), [0, 0, 1]);
+        let wrong = file("all.json", r#"{"memories": []}"#);
+        let refused = read(wrong.path(), &mut |_| Ok(())).unwrap_err().to_string();
+        assert!(refused.contains("neither a list of memories nor an object with the list `results`"), "{refused}");
     }
 
     #[test]

@@ -69,7 +69,8 @@ fn problem(error: &serde_json::Error) -> String {
     if error.column() == 0 { problem.to_owned() } else { format!("{problem} (column {})", error.column()) }
 }
 
-/// Returns one fact for an entity, and a warning for each of its observations that tells what fails.
+/// Returns a warning for each observation of an entity that tells what fails, and a fact for each other one, so that what
+/// is observed later is new. An entity without any is a fact by itself.
 fn items_of(line: GraphLine) -> Vec<SourceItem> {
     match line {
         GraphLine::Entity { name, entity_type, observations } => {
@@ -84,9 +85,16 @@ fn items_of(line: GraphLine) -> Vec<SourceItem> {
                     ..SourceItem::new(format!("{name}\0{warning}"), ItemKind::Warning)
                 })
                 .collect();
-            let content = told.join("; ");
             let title = if entity_type.is_empty() { name.clone() } else { format!("{name} ({entity_type})") };
-            items.push(SourceItem { title, content, ..SourceItem::new(name, ItemKind::Fact) });
+            let fact = |origin, content| SourceItem {
+                title: title.clone(),
+                content,
+                ..SourceItem::new(origin, ItemKind::Fact)
+            };
+            if told.is_empty() {
+                items.push(fact(name.clone(), String::new()));
+            }
+            items.extend(told.into_iter().map(|told| fact(format!("{name}\0{told}"), told)));
             items
         }
         GraphLine::Relation { from, to, relation_type } => vec![SourceItem {
@@ -104,10 +112,23 @@ mod tests {
     #[test]
     fn an_entity_is_a_fact_and_what_fails_is_a_warning() {
         let read = items(read, &fixture("server-memory.jsonl"));
-        assert_eq!(counts(&read), [0, 2, 5]);
+        assert_eq!(counts(&read), [0, 2, 6]);
         assert!(read.iter().any(|item| item.content == "Dana maintains billing-service"));
         let warning = read.iter().find(|item| item.kind == ItemKind::Warning).unwrap();
         assert!(warning.content.contains("LockTimeout") && warning.created_at.is_some());
+    }
+
+    #[test]
+    fn what_is_observed_later_has_an_identity_of_its_own() {
+        let entity = |observations: &str| {
+            let line =
+                format!(r#"{{"type":"entity","name":"db","entityType":"service","observations":[{observations}]}}"#);
+            let read = items(read, file("memory.jsonl", &line).path());
+            read.into_iter().map(|item| item.origin).collect::<Vec<_>>()
+        };
+        let grown = entity(r#""Runs on postgres 15","Listens on port 6543""#);
+        assert_eq!(grown.len(), 2);
+        assert_eq!(entity(r#""Runs on postgres 15""#), grown[..1]);
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn sources() -> Vec<Lived> {
             database(place, at, "mcp-memory-service.sql", more);
             None
         }),
-        of("server-memory", [0, 3, 6], "migration LockTimeout two pods", "LockTimeout", &|place| {
+        of("server-memory", [0, 3, 7], "migration LockTimeout two pods", "LockTimeout", &|place| {
             let path = place.path("memory.jsonl");
             copy(&fixture("server-memory.jsonl"), &path);
             let observations = "[\"Never share SECRET\"]";
