@@ -185,10 +185,9 @@ impl ConsolidationHandle {
         deadline: Deadline,
     ) -> Result<Option<ConsolidationRun>, Error> {
         let Some(id) = self.request.filter(|_| request.apply) else { return Ok(None) };
-        let of_workspace = WorkspaceRef::Id(workspace.id.clone());
         let mut after = None;
         loop {
-            let page = self.page_of_runs(&of_workspace, RUNS_MAX, after, deadline).await?;
+            let page = self.runs_of(workspace, RUNS_MAX, after, deadline).await?;
             if let Some(run) = page.runs.iter().find(|run| run.request_id == Some(id)) {
                 return Ok(Some(run.clone()));
             }
@@ -253,7 +252,18 @@ impl ConsolidationHandle {
         deadline: Deadline,
     ) -> Result<RunPage, Error> {
         check_range("limit", limit, 1..=MAX_LISTED)?;
-        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace.id;
+        let workspace = self.workspaces.resolve(workspace, deadline).await?.workspace;
+        self.runs_of(&workspace, limit, after, deadline).await
+    }
+
+    async fn runs_of(
+        &self,
+        workspace: &Workspace,
+        limit: usize,
+        after: Option<RunId>,
+        deadline: Deadline,
+    ) -> Result<RunPage, Error> {
+        let workspace = workspace.id.clone();
         let filter = HistoryFilter { workspace, of: HistoryOf::Runs };
         let mut runs: Vec<ConsolidationRun> = Vec::new();
         // One run more than the page has is read, to know whether there is another page.

@@ -17,11 +17,10 @@ use reasoning_bank_domain::pattern::facts::EpisodeFacts;
 use reasoning_bank_domain::pattern::mining::MINED_DAYS;
 use uuid::Uuid;
 
-use super::ConsolidationHandle;
+use super::{ConsolidationHandle, RUNS_MAX};
 use crate::error::Error;
 use crate::ports::{EpisodeRow, Page};
 use crate::runtime::Deadline;
-use crate::workspaces::WorkspaceRef;
 
 /// The number of signals or memories that one read takes.
 const PAGE: usize = 500;
@@ -121,7 +120,7 @@ impl ConsolidationHandle {
             mature.extend(may_become_one.map(|row| ClusterCandidate::of(&row.trace)));
         };
         self.store.each_episode(&filter, EPISODES_MOST, deadline, take).await?;
-        let runs = self.runs(&WorkspaceRef::Id(workspace.id.clone()), deadline).await?;
+        let runs = self.runs_of(workspace, RUNS_MAX, None, deadline).await?.runs;
         // A run that begins by itself leaves alone what a run that was undone made, changed or read, because somebody
         // did not want that.
         let by_itself = trigger == RunTrigger::Schedule;

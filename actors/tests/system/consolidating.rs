@@ -292,6 +292,16 @@ async fn memories_that_say_the_same_become_one_and_come_back() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_project_that_has_no_records_yet_needs_no_run() {
+    let world = started(ConsolidationSchedule::Off).await;
+    for apply in [false, true] {
+        let request = RunRequest { workspace: here(), trigger: RunTrigger::Person, apply };
+        let run = world.bank.consolidation.run(request, soon()).await.unwrap();
+        assert!(run.is_over() && run.changes().next().is_none(), "{run:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_process_runs_at_a_time_and_a_run_of_elsewhere_is_not_found() {
     let world = started(ConsolidationSchedule::Off).await;
     world.history().await;
