@@ -80,8 +80,9 @@ pub fn flush() {
     stderr::flush(FLUSH_LIMIT);
 }
 
-/// This target warns of every partition of an index that none of some new rows is in, as it is with few.
-const CHATTY: &str = "lance::index::vector::builder";
+/// These targets warn of what is no fault: every partition of an index that none of some new rows is in, as it is with
+/// few, and every compaction that another write comes before, which upkeep does again.
+const CHATTY: [&str; 2] = ["lance::index::vector::builder", "lance::dataset::optimize"];
 
 /// Lets libraries speak from warnings on: rmcp logs whole messages, with the text of memories, and the database logs
 /// much.
@@ -96,7 +97,8 @@ fn targets(level: LogLevel) -> Targets {
     };
     let library = level.min(LevelFilter::WARN);
     let chatty = level.min(LevelFilter::ERROR);
-    Targets::new().with_default(library).with_target(CHATTY, chatty).with_target("reasoning_bank", level)
+    let quieter = CHATTY.map(|target| (target, chatty));
+    Targets::new().with_default(library).with_targets(quieter).with_target("reasoning_bank", level)
 }
 
 /// Opens the log file, and makes its directory where it is missing. Logs can hold what users work on, so only the owner
@@ -122,7 +124,9 @@ mod tests {
             assert!(debug.would_enable(library, &Level::WARN), "{library}");
             assert!(!debug.would_enable(library, &Level::INFO), "{library}");
         }
-        assert!(debug.would_enable(CHATTY, &Level::ERROR) && !debug.would_enable(CHATTY, &Level::WARN));
+        for chatty in CHATTY {
+            assert!(debug.would_enable(chatty, &Level::ERROR) && !debug.would_enable(chatty, &Level::WARN), "{chatty}");
+        }
         assert!(!targets(LogLevel::Error).would_enable("rmcp::service", &Level::WARN));
         assert!(!targets(LogLevel::Off).would_enable("reasoning_bank", &Level::ERROR));
     }

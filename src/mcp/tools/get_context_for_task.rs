@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::banks::work_tree;
 use super::{Permission, ToolEffect, ToolSpec, Toolset, present};
-use crate::mcp::calls::{Calling, Interrupted, NOTHING, QUOTED, document, saying};
+use crate::mcp::calls::{Calling, Interrupted, about, document, saying};
 use crate::mcp::schema;
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
@@ -54,7 +54,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
             recalls.of_shown(workspace, &arguments.task, answer.shown_memories())
         })
         .await;
-    let about = if answer.is_empty() { NOTHING } else { QUOTED };
+    let about = about(!answer.is_empty(), &answer.notes);
     Ok(saying(about, document(&answer)?))
 }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Permission, ToolEffect, ToolSpec, Toolset, present};
-use crate::mcp::calls::{Calling, Interrupted, NOTHING, QUOTED, document, saying};
+use crate::mcp::calls::{Calling, Interrupted, about, document, saying};
 use crate::mcp::schema;
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
@@ -45,7 +45,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
             recalls.of_shown(workspace, &arguments.error, advice.shown_memories())
         })
         .await;
-    let about = if advice.is_empty() { NOTHING } else { QUOTED };
+    let about = about(!advice.is_empty(), &advice.notes);
     Ok(saying(about, document(&advice)?))
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Permission, ToolDefaults, ToolEffect, ToolSpec, Toolset, present, set_default};
-use crate::mcp::calls::{Calling, Interrupted, NOTHING, QUOTED, saying};
+use crate::mcp::calls::{Calling, Interrupted, about, saying};
 use crate::mcp::schema::{self, SchemaReader};
 
 pub(in crate::mcp) const TOOL: ToolSpec = ToolSpec {
@@ -78,7 +78,7 @@ async fn call(calling: &Calling<'_>) -> Result<Value, Interrupted> {
     let retrieved = explained.retrieved;
     let shown = retrieved.memories.iter().map(|recalled| recalled.memory.id);
     calling.system.usage.shown(shown, &workspace, calling.caller.source());
-    let about = if retrieved.nothing_is_relevant() { NOTHING } else { QUOTED };
+    let about = about(!retrieved.nothing_is_relevant(), &retrieved.notes);
     Ok(saying(about, document(&retrieved, detail).map_err(Error::internal)?))
 }
 
