@@ -195,8 +195,8 @@ fn read_transcript(file: &Path, question: &HookQuestion, data_dir: &Path) -> Opt
 }
 
 fn bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let file = File::open(file)?;
-    let about = file.metadata()?;
+    // A pipe is opened only when something writes to it.
+    let about = fs::metadata(file)?;
     if !about.is_file() {
         return Err(io::ErrorKind::InvalidData.into());
     }
@@ -204,7 +204,7 @@ fn bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
+    File::open(file)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -16,7 +16,11 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// Reads a file; none where there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, CommandFailure> {
-    let file = match fs::File::open(path) {
+    let opened = fs::metadata(path).and_then(|about| match about.is_file() {
+        true => fs::File::open(path),
+        false => Err(io::Error::other("it is no regular file")),
+    });
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(path, error)),
@@ -73,6 +77,7 @@ fn write_with(path: &Path, text: &str, mode: u32) -> Result<Vec<PathBuf>, Comman
 /// Says before anything is written that a file cannot be.
 pub(super) fn check_writable(path: &Path) -> Result<(), CommandFailure> {
     match fs::metadata(target(path)?) {
+        Ok(metadata) if !metadata.is_file() => Err(unwritable(path, "it is no regular file")),
         Ok(metadata) if metadata.permissions().readonly() => Err(unwritable(path, "it is read-only")),
         _ => Ok(()),
     }
@@ -105,9 +110,30 @@ pub(super) fn unwritable(path: &Path, why: impl Display) -> CommandFailure {
 /// Follows links to the file that is meant.
 fn target(path: &Path) -> Result<PathBuf, CommandFailure> {
     match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_symlink() => {
-            fs::canonicalize(path).map_err(|error| unwritable(path, format!("it is a link to nothing ({error})")))
-        }
+        Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(|error| {
+            unwritable(path, format!("it is a link to nothing ({error})"))
+                .hint("make the file that the link leads to, or remove the link; nothing was changed")
+        }),
         _ => Ok(path.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_and_a_device_are_neither_read_nor_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe.json");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let link = folder.path().join("link.json");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        for path in [&pipe, &link] {
+            let failures = [read(path).unwrap_err(), check_writable(path).unwrap_err()];
+            assert!(failures.iter().all(|failure| failure.message.contains("no regular file")), "{}", path.display());
+        }
     }
 }
