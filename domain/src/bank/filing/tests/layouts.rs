@@ -75,3 +75,49 @@ fn well_known_layouts_have_their_own_places() {
         after(&cursor, "Always use f-strings", "style-guide.md").contains("## Conventions\n\n- Always use f-strings\n")
     );
 }
+
+#[rstest::rstest]
+#[case("```\nmake")]
+#[case("~~~sh\nmake")]
+#[case("<!-- later\nmore")]
+#[case("<pre>\nmake")]
+fn a_file_that_ends_within_code_or_a_comment_takes_new_sections_before_it(#[case] open: &str) {
+    for head in ["# Progress\n\n", "# Progress\n\n## Done\n\n- one\n\n", "## Done\n\n### May\n\n", ""] {
+        let file = format!("{head}{open}\n");
+        let after = after(&[("progress.md", &file)], "Bug: the menu flickers.\n\n- [ ] Call Ana", "progress.md");
+        let document = BankDocument::parse(after.as_str()).unwrap();
+        for (title, entry) in [("Known issues", "the menu flickers"), ("What's left to build", "Call Ana")] {
+            let at = document.find(title).unwrap_or_else(|error| panic!("{error}: {after}"));
+            assert!(document.body(&document.sections()[at]).contains(entry), "{after}");
+        }
+        assert!(after.ends_with(&format!("{open}\n")), "{after}");
+        if head.contains("- one") {
+            assert!(after.ends_with(&format!("## Done\n\n- one\n\n{open}\n")), "its section keeps it: {after}");
+        }
+    }
+}
+
+#[test]
+fn a_board_of_obsidian_keeps_its_settings_at_the_end() {
+    let settings = "%% kanban:settings\n```\n{\"kanban-plugin\":\"board\"}\n```\n%%\n";
+    let board =
+        format!("---\n\nkanban-plugin: board\n\n---\n\n## Todo\n\n- [ ] one\n\n## Done\n\n- [x] two\n\n\n{settings}");
+    for text in ["Finished the login.", "Bug: the menu flickers.", "- [ ] Call Ana"] {
+        let after = after(&[("board.md", &board)], text, "board.md");
+        assert!(after.ends_with(&format!("\n\n{settings}")) && after.len() > board.len(), "{after}");
+    }
+}
+
+#[test]
+fn a_file_with_line_ends_of_old_macs_keeps_them() {
+    let file = "# Progress\r\r## Done\r\r- one\r";
+    let after = after(&[("progress.md", file)], "Finished the login.\n\nBug: the menu flickers.", "progress.md");
+    assert!(!after.contains('\n') && after.contains("\r- one\r"), "{after:?}");
+}
+
+#[test]
+fn an_item_takes_the_whole_place_of_an_empty_one() {
+    let file = "# Progress\n\n## Done\n\n*   \n\n## Blocked\n";
+    let after = after(&[("progress.md", file)], "Finished the login page", "progress.md");
+    assert!(after.contains("Finished the login page\n\n## Blocked"), "{after:?}");
+}
