@@ -41,7 +41,7 @@ use crate::safety::secrets::scrub;
 use crate::text::tokens::estimate;
 
 pub use answer::{CheckedAnswer, check_answer};
-pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, apply};
+pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, apply, apply_filed};
 pub use conflict::has_conflict;
 pub use document::{BankDocument, BankSection};
 pub use filing::{classify, file_by_rules};
