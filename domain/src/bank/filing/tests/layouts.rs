@@ -121,3 +121,33 @@ fn an_item_takes_the_whole_place_of_an_empty_one() {
     let after = after(&[("progress.md", file)], "Finished the login page", "progress.md");
     assert!(after.contains("Finished the login page\n\n## Blocked"), "{after:?}");
 }
+
+#[rstest::rstest]
+#[case("# Decisions\n\n### 2026-01-02: Rust\n\nFast.\n", "### 2026-11-25: We decided to use SQLite\n\nWe decided")]
+#[case(
+    "# Decisions\n\n## ADR-001: Rust\n\nFast.\n",
+    "## ADR-002: We decided to use SQLite\n\nDate: 2026-11-25\n\nWe decided"
+)]
+#[case(
+    "# Decisions\n\n### ADR-009 2026-01-02: Rust\n\nFast.\n",
+    "### ADR-010 2026-11-25: We decided to use SQLite\n\nWe decided"
+)]
+#[case(
+    "# Decisions\n\n### ADR 12 - Rust\n\nFast.\n",
+    "### ADR 13 - We decided to use SQLite\n\nDate: 2026-11-25\n\nWe decided"
+)]
+fn a_decision_becomes_a_record_like_those_of_its_file(#[case] file: &str, #[case] wanted: &str) {
+    let after =
+        after(&[("decisions.md", file)], "We decided to use SQLite because it needs no server.", "decisions.md");
+    assert!(after.starts_with(file) && after.contains(&format!("\n\n{wanted}")), "{after}");
+}
+
+#[test]
+fn a_decision_is_a_row_of_a_table_with_text_behind_it() {
+    let table = "| Date | Decision | Why |\n|---|---|---|\n| 2026-01-02 | Rust | Fast |\n";
+    let file = format!("# Decisions\n\n{table}\nSee also adr/.\n");
+    let row = "| 2026-11-25 | We decided to use SQLite | it needs no server |\n";
+    let after =
+        after(&[("decisions.md", &file)], "We decided to use SQLite because it needs no server.", "decisions.md");
+    assert_eq!(after, file.replace("Fast |\n", &format!("Fast |\n{row}")));
+}
