@@ -77,6 +77,23 @@ fn well_known_layouts_have_their_own_places() {
 }
 
 #[rstest::rstest]
+#[case("Done", "## Frontend\n\n### Done\n\n- Built the footer", "Frontend > Done")]
+#[case("Next steps", "## Backend\n\n### Next steps\n\n- [ ] Add the footer", "Backend > Next steps")]
+#[case("Next steps", "# Frontend\n\n## Next steps\n\n- [ ] Add the footer", "Frontend > Next steps")]
+fn of_sections_with_one_title_the_one_is_taken_whose_parents_a_text_names(
+    #[case] title: &str,
+    #[case] text: &str,
+    #[case] wanted: &str,
+) {
+    let below = "### Next steps\n\n- [ ] one\n\n### Done\n\n- two\n";
+    let file = format!("# Progress\n\n## Backend\n\n{below}\n## Frontend\n\n{below}");
+    let bank = BankFiles::from([("progress.md".parse().unwrap(), file)]);
+    let filed = by_rules(text, &bank).unwrap().pop().unwrap();
+    assert_eq!(filed.metadata.section, Some(format!("Progress > {wanted}")), "{title}");
+    assert!(!filed.content.contains("end:"), "{}", filed.content);
+}
+
+#[rstest::rstest]
 #[case("```\nmake")]
 #[case("~~~sh\nmake")]
 #[case("<!-- later\nmore")]
