@@ -93,6 +93,16 @@ fn of_sections_with_one_title_the_one_is_taken_whose_parents_a_text_names(
     assert!(!filed.content.contains("end:"), "{}", filed.content);
 }
 
+#[test]
+fn an_entry_of_a_changelog_names_its_version() {
+    let text = "# Changelog\n\n## [1.2.0] - 2026-02-01\n\n### Chore\n\n- Bump foo to 2\n\n### Fixed\n\n- Fixed the leak in the pool\n\n## v1.1\n\n### Chore\n\n- Bump bar to 3\n";
+    let all = filed(text, &template(BankKind::Code));
+    for wanted in ["[1.2.0] - 2026-02-01: Chore: Bump foo", "[1.2.0] - 2026-02-01: Fixed the leak", "v1.1: Chore: Bump"]
+    {
+        assert!(all.contains(wanted), "{wanted}: {all}");
+    }
+}
+
 #[rstest::rstest]
 #[case("```\nmake")]
 #[case("~~~sh\nmake")]
