@@ -111,6 +111,8 @@ pub fn classify(piece: &BankTextPiece) -> BankCategory {
 fn classify_whole(piece: &BankTextPiece) -> BankCategory {
     let text = undated(&piece.text);
     let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&text);
+    let rows = table_rows(&text);
+    weights.retain(|(category, _)| !is_state(*category) || rows.iter().all(|row| has_signs_of(row, *category)));
     weights.extend(signs::label_of(&text).map(|category| (category, LABEL_WEIGHT)));
     weights.extend(piece.headings.iter().rev().find_map(|heading| heading_weight(heading)));
     match piece.form {
@@ -149,8 +151,7 @@ fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> Bank
     use BankCategory::{Blocked, Decision, Done, Fix, Issue, Next, Question};
     // A file or a part of one may have these names, and anything may stand there.
     const LOOSE: [&str; 5] = ["progress", "plan", "recent", "later", "changelog"];
-    let is_state = |category| matches!(category, Blocked | Decision | Done | Next | Question);
-    let is_told = is_state(found) && signs::label_of(text) == Some(found);
+    let is_told = (is_state(found) || found == Decision) && signs::label_of(text) == Some(found);
     let nearest = piece.headings.iter().rev().find_map(|title| Some((title, heading_weight(title)?.0)));
     let Some((title, named)) = nearest.filter(|_| !has_box(piece, text) && !is_told && !is_asked(piece, text)) else {
         return found;
@@ -163,6 +164,23 @@ fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> Bank
         _ => true,
     };
     if may_be || LOOSE.contains(&normalised(title).as_str()) { found } else { named }
+}
+
+/// Says whether a category tells how work stands.
+fn is_state(category: BankCategory) -> bool {
+    use BankCategory::{Blocked, Done, Next, Question};
+    matches!(category, Blocked | Done | Next | Question)
+}
+
+/// Returns the rows of a table behind the names of its columns. Each of them has its own state. There are none where the
+/// text is no table.
+fn table_rows(text: &str) -> Vec<&str> {
+    let is_table = text.trim_start().starts_with('|');
+    text.lines().skip(2).filter(|line| is_table && line.trim_start().starts_with('|')).collect()
+}
+
+fn has_signs_of(row: &str, category: BankCategory) -> bool {
+    signs::signs_of(row).iter().any(|(of, _)| *of == category)
 }
 
 /// Says whether a piece that tells of what lasts, such as a version, may report a task all the same.
@@ -318,7 +336,8 @@ fn written(piece: &BankTextPiece, untold: &str, category: BankCategory, entry: i
     }
     let form = match (form, category) {
         (PieceForm::OpenItem | PieceForm::TickedItem, _) => form,
-        (_, BankCategory::Next) => PieceForm::OpenItem,
+        // What is quoted below a list of tasks is none.
+        (_, BankCategory::Next) if !text.starts_with('>') => PieceForm::OpenItem,
         _ => PieceForm::Item,
     };
     let text = entry(&text);
