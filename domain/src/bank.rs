@@ -24,6 +24,7 @@ mod open_item;
 mod open_mark;
 mod operation;
 mod optimize;
+mod past_forms;
 mod path;
 mod pieces;
 mod reading;

@@ -104,7 +104,8 @@ pub(super) fn is_decision(form: PieceForm, text: &str) -> bool {
 pub fn classify(piece: &BankTextPiece) -> BankCategory {
     let found = classify_whole(piece);
     let said = || speaker_and_words(&piece.text).map(|(_, words)| words.to_owned());
-    let said = Some(found).filter(|of| *of == BankCategory::Note).and_then(|_| said());
+    let may_be_said = found == BankCategory::Note && !signs::is_answer(&piece.text);
+    let said = may_be_said.then(said).flatten();
     said.map_or(found, |text| classify_whole(&BankTextPiece { text, ..piece.clone() }))
 }
 
@@ -113,6 +114,7 @@ fn classify_whole(piece: &BankTextPiece) -> BankCategory {
     let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&text);
     let rows = table_rows(&text);
     weights.retain(|(category, _)| !is_state(*category) || rows.iter().all(|row| has_signs_of(row, *category)));
+    weights.extend(signs::is_answer(&text).then_some((BankCategory::Note, LABEL_WEIGHT)));
     weights.extend(signs::label_of(&text).map(|category| (category, LABEL_WEIGHT)));
     weights.extend(piece.headings.iter().rev().find_map(|heading| heading_weight(heading)));
     match piece.form {
@@ -160,7 +162,8 @@ fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> Bank
         Done => matches!(found, Next | Blocked | Question | Decision),
         Next => matches!(found, Done | Blocked | Question),
         Issue => matches!(found, Done | Blocked | Next | Question | Fix),
-        Blocked | Decision | Question => false,
+        Blocked => found == Done && signs::is_unblocked(text),
+        Decision | Question => false,
         _ => true,
     };
     if may_be || LOOSE.contains(&normalised(title).as_str()) { found } else { named }

@@ -343,6 +343,7 @@ fn is_elsewhere(documents: &[(&BankPath, &BankDocument)], category: BankCategory
     let is_other = match (heading, category) {
         (Some(BankCategory::Next), BankCategory::Done) => piece.form != PieceForm::TickedItem,
         (Some(BankCategory::Focus), BankCategory::Blocked) => true,
+        (Some(BankCategory::Blocked), BankCategory::Done) => piece.form != PieceForm::TickedItem,
         (Some(BankCategory::Done | BankCategory::Decision), BankCategory::Question) => true,
         _ => false,
     };
