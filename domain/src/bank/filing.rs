@@ -7,6 +7,7 @@ mod labels;
 mod likings;
 mod neighbours;
 mod places;
+mod ticking;
 
 use jiff::Timestamp;
 
@@ -15,8 +16,9 @@ use self::headings::TextHeadings;
 use self::labels::{labelled, speaker_and_words};
 use self::neighbours::ReadSections;
 use self::places::{BankPlace, place_in};
+use self::ticking::finished_tasks;
 use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
-use super::open_item::{OpenItems, TaskReport};
+use super::open_item::OpenItems;
 use super::pieces::{BankTextPiece, PieceForm, day_title, has_steps, tag_in, text_pieces, undated};
 use super::signs;
 use super::{
@@ -66,17 +68,17 @@ pub fn file_by_rules(
         .collect();
     for piece in pieces {
         let mut category = classify(&piece);
-        let report = TaskReport::of(&piece.text);
-        if may_be_report(category) && open_items.iter().any(|(_, items)| report.repeats(&piece.text, items)) {
-            category = BankCategory::Done;
-        }
-        if category == BankCategory::Done && ticked < TICKS_MAX {
-            let found = open_items.iter().filter_map(|(path, items)| Some((path, items.find(&report)?)));
-            let best = found.max_by(|(_, one), (_, other)| one.compare(other));
-            if let Some((path, _)) = best.filter(|(_, found)| found.item.is_finished(&piece.text)) {
-                operations.push(completed((*path).clone(), &piece));
-                ticked += 1;
+        if (category == BankCategory::Done && ticked < TICKS_MAX) || may_be_report(category) {
+            let mut finished = finished_tasks(&piece, &open_items);
+            if category != BankCategory::Done {
+                finished.retain(|task| task.is_repeated);
             }
+            if !finished.is_empty() {
+                category = BankCategory::Done;
+            }
+            finished.truncate(TICKS_MAX - ticked);
+            ticked += finished.len();
+            operations.extend(finished.into_iter().map(|task| completed(task.file.clone(), task.report)));
         }
         let place = place_in(&places, renamed, &read, category, &piece);
         let relations = relations_of(&piece.text, &documents);
@@ -274,11 +276,11 @@ fn nested(piece: &BankTextPiece) -> String {
     super::apply::item(piece.form, &piece.text)
 }
 
-fn completed(target_file: BankPath, piece: &BankTextPiece) -> BankOperation {
+fn completed(target_file: BankPath, content: String) -> BankOperation {
     let metadata =
         BankMetadata { category: Some(BankCategory::Done), source: BankSource::Rules, ..BankMetadata::default() };
     let operation_type = BankOperationType::CompleteItem;
-    BankOperation { target_file, operation_type, content: piece.text.clone(), metadata }
+    BankOperation { target_file, operation_type, content, metadata }
 }
 
 /// Makes the operations that put a piece to its place. A file or a section that is missing is created first.

@@ -59,6 +59,78 @@ fn a_condition_that_was_met_or_that_is_about_something_else_leaves_the_report(#[
 }
 
 #[rstest::rstest]
+#[case(&["Write the parser", "Deploy the importer"], "Wrote the parser. Deployed the importer.")]
+#[case(&["Write the parser", "Deploy the importer"], "Wrote the parser and deployed the importer.")]
+#[case(&["Write the parser", "Deploy the importer"], "Finished: Write the parser; Deploy the importer")]
+#[case(&["Write the parser", "Deploy the importer"], "The parser is written, and the importer is deployed.")]
+#[case(&["import docs", "export docs"], "Done: import docs, export docs")]
+#[case(
+    &["Write the parser", "Deploy the importer"],
+    "- [x] Write the parser, deploy the importer"
+)]
+#[case(&["Write the parser", "Deploy the importer"], "Wrote the parser, then deployed the importer.")]
+#[case(&["Write the parser", "Deploy the importer"], "## Done\n\n- write the parser; deploy the importer")]
+#[case(
+    &["Write the parser", "Deploy the importer", "Fix the login bug"],
+    "Wrote the parser, deployed the importer and fixed the login bug."
+)]
+#[case(&["Send the invoices to Carla and Dan", "Call Ana"], "Sent the invoices to Carla and Dan & called Ana.")]
+fn a_line_ticks_each_task_that_it_names_in_full(#[case] tasks: &[&str], #[case] text: &str) {
+    let (ticked, category) = ticks(tasks, text);
+    assert_eq!((ticked, category), (tasks.iter().map(|task| (*task).to_owned()).collect(), BankCategory::Done));
+}
+
+#[rstest::rstest]
+#[case("Wrote the parser and will deploy the importer.", &["Write the parser"])]
+#[case("Wrote the parser; deploying the importer is next.", &["Write the parser"])]
+#[case("Wrote the parser. The importer is not deployed.", &["Write the parser"])]
+#[case("Wrote the parser to deploy the importer later.", &["Write the parser"])]
+#[case("Wrote the parser and the docs of the importer.", &["Write the parser"])]
+#[case("Neither wrote the parser nor deployed the importer.", &[])]
+#[case("Done: write the parser, and deploy the importer tomorrow", &["Write the parser"])]
+#[case("Done: deploy the importer, and write the parser tomorrow", &["Deploy the importer"])]
+#[case("Wrote the parser, postponed: deploy the importer", &["Write the parser"])]
+fn a_line_ticks_no_task_that_it_names_as_open(#[case] text: &str, #[case] wanted: &[&str]) {
+    assert_eq!(ticks(&TASKS, text).0, wanted);
+}
+
+#[rstest::rstest]
+#[case("The parser for YAML is written.")]
+#[case("Wrote the parser for dates.")]
+#[case("Wrote the YAML parser.")]
+#[case("The parser of the importer is written.")]
+#[case("Released 2.0 to beta testers.")]
+#[case("Released 2.0 to the canary group.")]
+#[case("Deployed the importer to a test cluster.")]
+#[case("Deployed the importer in the dev environment.")]
+#[case("Deployed the importer for internal users.")]
+#[case("Deployed the importer behind a feature flag.")]
+#[case("Wrote the parser of YAML files.")]
+#[case("Released 2.0 for iOS.")]
+fn a_report_on_a_part_or_a_trial_ticks_nothing(#[case] text: &str) {
+    assert!(ticks(&TASKS, text).0.is_empty());
+}
+
+#[rstest::rstest]
+#[case("Deploy the importer", "Deployed the importer to production.")]
+#[case("Deploy the importer", "Deployed the importer for all customers.")]
+#[case("Deploy the importer", "Ana deployed the importer.")]
+#[case("Write the parser", "Wrote the parser in Rust.")]
+#[case("Write the docs", "Wrote the docs for it.")]
+#[case("Release 2.0", "Released 2.0 to production for all users.")]
+#[case("Release 2.0", "Released 2.0 after the beta.")]
+#[case("Fix the login bug", "Fixed the login bug for good.")]
+#[case("Write the parser", "Wrote the parser, with a test of each rule.")]
+#[case("Write the parser for YAML", "The parser for YAML is written.")]
+#[case("Deploy the importer to the test cluster", "Deployed the importer to the test cluster.")]
+#[case("Load test with 500 rps", "Load tested with 500 rps: 0 errors.")]
+#[case("Load test with 500 rps", "Load tested with 500 rps.")]
+#[case("Smoke test 2.0", "Smoke tested 2.0.")]
+fn a_report_on_all_of_a_task_ticks_it(#[case] task: &str, #[case] text: &str) {
+    assert_eq!(ticks(&[task], text), (vec![task.to_owned()], BankCategory::Done));
+}
+
+#[rstest::rstest]
 #[case("The tests pass locally but fail in CI.", BankCategory::Issue)]
 #[case("The unit tests pass but the e2e tests fail.", BankCategory::Issue)]
 #[case("The export works now, but the import crashes.", BankCategory::Issue)]
