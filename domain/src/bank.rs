@@ -24,6 +24,7 @@ mod open_item;
 mod open_mark;
 mod operation;
 mod optimize;
+mod past_forms;
 mod path;
 mod pieces;
 mod reading;
@@ -41,7 +42,7 @@ use crate::safety::secrets::scrub;
 use crate::text::tokens::estimate;
 
 pub use answer::{CheckedAnswer, check_answer};
-pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, apply};
+pub use apply::{AppliedOperation, BankChange, BankRefusal, MODEL_MAX_OPERATIONS, apply, apply_filed};
 pub use conflict::has_conflict;
 pub use document::{BankDocument, BankSection};
 pub use filing::{classify, file_by_rules};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use reasoning_bank_domain::bank::{
-    AddedFacts, AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankFiles, BankInvalid, BankOperation, ImportedFact,
-    add_facts, apply, check_answer, described, file_by_rules, without_empty_additions,
+    AddedFacts, AppliedOperation, BANK_FILE_MAX_BYTES, BankChange, BankFiles, BankInvalid, BankOperation, BankRefusal,
+    ImportedFact, add_facts, apply, apply_filed, check_answer, described, file_by_rules, without_empty_additions,
 };
 use reasoning_bank_domain::memory::ids::KeyedRequestId;
 use reasoning_bank_domain::safety::secrets::Scrub;
@@ -261,11 +261,16 @@ fn file(
         None => {
             let operations = file_by_rules(&request.content, &files, bank.state.renamed(), at)?;
             is_empty = operations.is_empty();
-            apply(&files, &numbered(operations, request), at)?
+            apply_filed(&files, &numbered(operations, request), at)?
         }
     };
     for refused in &change.refused {
         notice(NoticeSeverity::Warning, format!("{}: left out, {}", refused.target_file, refused.problem));
+    }
+    for displaced in &change.displaced {
+        let BankRefusal { target_file, problem } = displaced;
+        let description = format!("{target_file}: its entries are in notes.md, {problem}");
+        notice(NoticeSeverity::Warning, description);
     }
     let BankChange { mut changed, applied, known, metadata, .. } = change;
     for text in changed.values_mut() {
@@ -312,7 +317,7 @@ fn filed_by_model(
         let mut texts = files.clone();
         texts.extend(change.changed.clone());
         let operations = file_by_rules(&checked.left_out, &texts, bank.state.renamed(), at)?;
-        let left = apply(&texts, &numbered(operations, request), at)?;
+        let left = apply_filed(&texts, &numbered(operations, request), at)?;
         if !left.applied.is_empty() {
             told.push("rules filed what the model's answer left out of the text".to_owned());
         }

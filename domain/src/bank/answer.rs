@@ -7,6 +7,7 @@ use super::apply::item;
 use super::filing::classify;
 use super::open_item::{OpenItems, TaskReport, terms_of_task};
 use super::pieces::{blocks, text_pieces, undated};
+use super::signs::stated;
 use super::{
     BankCategory, BankDocument, BankFacts, BankFileReading, BankFiles, BankImportance, BankInvalid, BankOperation,
     BankOperationType, BankPath, BankTextPiece, PieceForm,
@@ -154,7 +155,10 @@ fn reported(operation: &BankOperation, files: &BankFiles, pieces: &[BankTextPiec
     let mut reports = pieces
         .iter()
         .filter(|piece| piece.form != PieceForm::OpenItem && !matches!(classify(piece), Next | Question | Blocked));
-    let is_reported = reports.any(|piece| TaskReport::of(&piece.text).finishes(&piece.text, &found.item, &items));
+    let is_reported = reports.any(|piece| {
+        let text = stated(&piece.text);
+        TaskReport::of(&text).finishes(&text, &found.item, &items)
+    });
     is_reported.then(|| found.item.text.to_owned())
 }
 

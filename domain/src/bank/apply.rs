@@ -1,12 +1,15 @@
 //! The validator of operations, and what they do to the files of a bank. The same rules hold for the operations of a
 //! model and for those of the rules: all are performed or none.
 
+mod elsewhere;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
+pub use self::elsewhere::apply_filed;
 use super::known::KnownPieces;
 use super::open_item::{OpenItems, TaskReport};
 use super::pieces::{PieceForm, blocks, open_box};
@@ -42,6 +45,7 @@ impl BankChange {
         self.applied.extend(next.applied);
         self.known += next.known;
         self.refused.extend(next.refused);
+        self.displaced.extend(next.displaced);
         self.removed = self.removed + next.removed;
         self.metadata.extend(next.metadata);
         self
@@ -64,6 +68,8 @@ pub struct BankChange {
     /// The number of pieces that were left out because the bank says them already.
     pub known: usize,
     pub refused: Vec<BankRefusal>,
+    /// The files whose entries went to another file, and why.
+    pub displaced: Vec<BankRefusal>,
     pub removed: Removed,
     /// The metadata of the pieces that were added, by their hashes.
     pub metadata: BTreeMap<String, BankMetadata>,

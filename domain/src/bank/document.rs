@@ -70,7 +70,11 @@ impl BankDocument {
         let front_matter = front_matter(&text);
         let sections = sections(&text, front_matter.end);
         let windows = text.matches("\r\n").count();
-        let line_end = if 2 * windows > text.matches('\n').count() { "\r\n" } else { "\n" };
+        let line_end = match text.matches('\n').count() {
+            0 if text.contains('\r') => "\r",
+            lines if 2 * windows > lines => "\r\n",
+            _ => "\n",
+        };
         Ok(Self { text, front_matter, sections, line_end })
     }
 

@@ -63,20 +63,33 @@ impl Enclosed {
         let trimmed = line.trim();
         match &self.closing {
             Some(mark) => {
-                let ends = if mark == COMMENT_END { trimmed.contains(COMMENT_END) } else { ends_fence(trimmed, mark) };
-                if ends {
+                if is_end(trimmed, mark) {
                     self.closing = None;
                 }
                 false
             }
             None => {
-                // One that begins within a line is prose about comments, or ends in its paragraph.
-                let opens_comment = trimmed.starts_with("<!--") && !trimmed.contains(COMMENT_END);
-                self.closing = fence_of(trimmed).or_else(|| opens_comment.then(|| COMMENT_END.to_owned()));
+                self.closing = fence_of(trimmed).or_else(|| end_of_html(trimmed).filter(|end| !is_end(trimmed, end)));
                 self.closing.is_none()
             }
         }
     }
+}
+
+/// Says whether a line ends what a mark closes: code, a comment, or an element of HTML.
+fn is_end(line: &str, mark: &str) -> bool {
+    if mark.starts_with(['`', '~']) { ends_fence(line, mark) } else { line.to_lowercase().contains(mark) }
+}
+
+/// Returns what ends the comment, or the element whose text is no markdown, that a line begins with. One that begins
+/// within a line is prose about comments, or ends in its paragraph.
+fn end_of_html(line: &str) -> Option<String> {
+    const RAW: [&str; 4] = ["pre", "script", "style", "textarea"];
+    if line.starts_with("<!--") {
+        return Some(COMMENT_END.to_owned());
+    }
+    let name = line.strip_prefix('<')?.split(|c: char| !c.is_ascii_alphanumeric()).next()?.to_lowercase();
+    RAW.contains(&name.as_str()).then(|| format!("</{name}>"))
 }
 
 /// Returns what stands before code or a comment that is never closed: what comes after would be part of it.
@@ -93,6 +106,16 @@ fn before_unclosed(text: &str) -> &str {
     &text[..outside]
 }
 
+/// Returns what stands before code that is never closed, and before the settings that a board of Obsidian has at its
+/// end.
+fn before_tail(text: &str) -> &str {
+    const SETTINGS: &str = "%% kanban:settings";
+    let written = before_unclosed(text);
+    let begins_line = |at: &usize| *at == 0 || written[..*at].ends_with('\n');
+    let settings = written.rfind(SETTINGS).filter(begins_line).filter(|_| text.trim_end().ends_with("%%"));
+    &written[..settings.unwrap_or(written.len())]
+}
+
 impl BankDocument {
     /// Adds a text at the end of what stands directly under a heading, but before code or a comment that is never
     /// closed. An item takes the marker of the list before it.
@@ -106,7 +129,7 @@ impl BankDocument {
             return self.replace_body(section, &self.in_place(content, placeholder.as_ref()));
         }
         let body = self.range_of(section)?;
-        let written = before_unclosed(&self.text()[body.clone()]).trim_end();
+        let written = before_tail(&self.text()[body.clone()]).trim_end();
         let at = self.end_of_line(body.start + written.len());
         let last = last_marker(written);
         let content = self.in_place(content, last.as_ref().map(|(marker, _)| marker));
@@ -124,7 +147,8 @@ impl BankDocument {
         };
         let before = &self.text()[..at];
         // The text before the new one may end its line already.
-        let between = if before.ends_with('\n') { between.strip_prefix('\n').unwrap_or_default() } else { between };
+        let between =
+            if before.ends_with(['\n', '\r']) { between.strip_prefix('\n').unwrap_or_default() } else { between };
         let after = self.line_ends_after(at, body.end);
         let inserted = self.with_line_ends(&format!("{between}{content}{after}"));
         // The line before keeps the end that it has, which may be another than most lines have.
@@ -189,7 +213,7 @@ impl BankDocument {
             return self.append(section, content);
         }
         let start = body.start + (text.len() - text.trim_start().len());
-        let end = body.start + text.trim_end().len();
+        let end = self.end_of_line(body.start + text.trim_end().len());
         self.spliced(section, start..end, &self.with_line_ends(content.trim_matches(['\n', '\r'])))
     }
 
@@ -212,14 +236,32 @@ impl BankDocument {
                 (level, sections.len() - 1)
             }
         };
+        self.with_section_after(parent, last, level, title, content)
+    }
+
+    /// Adds a section of a level behind another one, below `parent` where it is given. What that one has and never
+    /// closes stays with it: the new section stands before it then.
+    fn with_section_after(
+        &self,
+        parent: Option<usize>,
+        last: usize,
+        level: usize,
+        title: &str,
+        content: &str,
+    ) -> Result<Self, BankInvalid> {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let heading = self.heading_of(level, &title);
         let body = self.range_of(last)?;
-        let at = self.end_of_line(body.start + self.text()[body].trim_end().len());
+        let text = &self.text()[body.clone()];
+        let is_open = before_unclosed(text).len() < text.len();
+        if let Some(next) = self.outermost_at(parent, last, level).filter(|_| is_open) {
+            return self.with_section_before(next, level, &title, content);
+        }
+        let heading = self.heading_of(level, &title);
+        let at = self.end_of_line(body.start + before_tail(text).trim_end().len());
         let before = &self.text()[..at];
         let between = match before.trim_matches('\u{feff}') {
             "" => "",
-            text if text.ends_with('\n') => "\n",
+            text if text.ends_with(['\n', '\r']) => "\n",
             _ => "\n\n",
         };
         let after = self.line_ends_after(at, self.sections().get(last).map_or(at, |of| of.body_range().end));
@@ -229,6 +271,15 @@ impl BankDocument {
         self.spliced(last, at..at, &inserted)
     }
 
+    /// Returns the outermost section below `parent` that another one is or stands under, and that is not above the
+    /// level.
+    fn outermost_at(&self, parent: Option<usize>, section: usize, level: usize) -> Option<usize> {
+        let own = self.sections().get(section)?;
+        let first = parent.map_or(1, |parent| parent + 1);
+        let mut above = self.sections().iter().enumerate().take(section + 1).skip(first);
+        above.find(|(_, other)| other.level >= level && own.is_within(other)).map(|(at, _)| at)
+    }
+
     /// Adds a section before another one.
     ///
     /// # Errors
@@ -236,9 +287,11 @@ impl BankDocument {
     fn with_section_before(&self, next: usize, level: usize, title: &str, content: &str) -> Result<Self, BankInvalid> {
         let at = self.sections().get(next).map_or(self.text().len(), |section| section.range().start);
         let before = &self.text()[..at];
-        let has_blank = before[before.trim_end().len()..].matches('\n').count() > 1;
-        let blank = if has_blank { "" } else { "\n" };
-        let written = format!("{blank}{}\n\n{content}\n\n", self.heading_of(level, title));
+        let has_blank = before[before.trim_end().len()..].matches(self.line_end()).count() > 1;
+        let is_first = before.trim_matches('\u{feff}').is_empty();
+        let blank = if has_blank || is_first { "" } else { "\n" };
+        let content = if content.is_empty() { String::new() } else { format!("{content}\n\n") };
+        let written = format!("{blank}{}\n\n{content}", self.heading_of(level, title));
         self.spliced(next.saturating_sub(1), at..at, &self.with_line_ends(&written))
     }
 
@@ -328,10 +381,11 @@ impl BankDocument {
         let (before, rest) = self.text().split_at(at);
         let rest = &rest[..section_end - at];
         let follows = rest.trim_start();
-        let there = rest[..rest.len() - follows.len()].matches('\n').count();
+        let sign = if self.line_end() == "\r" { '\r' } else { '\n' };
+        let there = rest[..rest.len() - follows.len()].matches(sign).count();
         let is_last = section_end == self.text().len() && follows.is_empty();
         match there {
-            0 if is_last && (before.ends_with('\n') || before.trim_matches('\u{feff}').is_empty()) => "\n",
+            0 if is_last && (before.ends_with(['\n', '\r']) || before.trim_matches('\u{feff}').is_empty()) => "\n",
             0 if !is_last => "\n\n",
             1 if !is_last => "\n",
             _ => "",

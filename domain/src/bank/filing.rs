@@ -7,6 +7,7 @@ mod labels;
 mod likings;
 mod neighbours;
 mod places;
+mod ticking;
 
 use jiff::Timestamp;
 
@@ -15,8 +16,9 @@ use self::headings::TextHeadings;
 use self::labels::{labelled, speaker_and_words};
 use self::neighbours::ReadSections;
 use self::places::{BankPlace, place_in};
+use self::ticking::finished_tasks;
 use super::apply::NAME_MAX_CHARS as RELATION_MAX_CHARS;
-use super::open_item::{OpenItems, TaskReport};
+use super::open_item::OpenItems;
 use super::pieces::{BankTextPiece, PieceForm, day_title, has_steps, tag_in, text_pieces, undated};
 use super::signs;
 use super::{
@@ -66,17 +68,17 @@ pub fn file_by_rules(
         .collect();
     for piece in pieces {
         let mut category = classify(&piece);
-        let report = TaskReport::of(&piece.text);
-        if may_be_report(category) && open_items.iter().any(|(_, items)| report.repeats(&piece.text, items)) {
-            category = BankCategory::Done;
-        }
-        if category == BankCategory::Done && ticked < TICKS_MAX {
-            let found = open_items.iter().filter_map(|(path, items)| Some((path, items.find(&report)?)));
-            let best = found.max_by(|(_, one), (_, other)| one.compare(other));
-            if let Some((path, _)) = best.filter(|(_, found)| found.item.is_finished(&piece.text)) {
-                operations.push(completed((*path).clone(), &piece));
-                ticked += 1;
+        if (category == BankCategory::Done && ticked < TICKS_MAX) || may_be_report(category) {
+            let mut finished = finished_tasks(&piece, &open_items);
+            if category != BankCategory::Done {
+                finished.retain(|task| task.is_repeated);
             }
+            if !finished.is_empty() {
+                category = BankCategory::Done;
+            }
+            finished.truncate(TICKS_MAX - ticked);
+            ticked += finished.len();
+            operations.extend(finished.into_iter().map(|task| completed(task.file.clone(), task.report)));
         }
         let place = place_in(&places, renamed, &read, category, &piece);
         let relations = relations_of(&piece.text, &documents);
@@ -104,13 +106,17 @@ pub(super) fn is_decision(form: PieceForm, text: &str) -> bool {
 pub fn classify(piece: &BankTextPiece) -> BankCategory {
     let found = classify_whole(piece);
     let said = || speaker_and_words(&piece.text).map(|(_, words)| words.to_owned());
-    let said = Some(found).filter(|of| *of == BankCategory::Note).and_then(|_| said());
+    let may_be_said = found == BankCategory::Note && !signs::is_answer(&piece.text);
+    let said = may_be_said.then(said).flatten();
     said.map_or(found, |text| classify_whole(&BankTextPiece { text, ..piece.clone() }))
 }
 
 fn classify_whole(piece: &BankTextPiece) -> BankCategory {
     let text = undated(&piece.text);
     let mut weights: Vec<(BankCategory, u32)> = signs::signs_of(&text);
+    let rows = table_rows(&text);
+    weights.retain(|(category, _)| !is_state(*category) || rows.iter().all(|row| has_signs_of(row, *category)));
+    weights.extend(signs::is_answer(&text).then_some((BankCategory::Note, LABEL_WEIGHT)));
     weights.extend(signs::label_of(&text).map(|category| (category, LABEL_WEIGHT)));
     weights.extend(piece.headings.iter().rev().find_map(|heading| heading_weight(heading)));
     match piece.form {
@@ -149,8 +155,7 @@ fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> Bank
     use BankCategory::{Blocked, Decision, Done, Fix, Issue, Next, Question};
     // A file or a part of one may have these names, and anything may stand there.
     const LOOSE: [&str; 5] = ["progress", "plan", "recent", "later", "changelog"];
-    let is_state = |category| matches!(category, Blocked | Decision | Done | Next | Question);
-    let is_told = is_state(found) && signs::label_of(text) == Some(found);
+    let is_told = (is_state(found) || found == Decision) && signs::label_of(text) == Some(found);
     let nearest = piece.headings.iter().rev().find_map(|title| Some((title, heading_weight(title)?.0)));
     let Some((title, named)) = nearest.filter(|_| !has_box(piece, text) && !is_told && !is_asked(piece, text)) else {
         return found;
@@ -159,10 +164,28 @@ fn under_heading(found: BankCategory, piece: &BankTextPiece, text: &str) -> Bank
         Done => matches!(found, Next | Blocked | Question | Decision),
         Next => matches!(found, Done | Blocked | Question),
         Issue => matches!(found, Done | Blocked | Next | Question | Fix),
-        Blocked | Decision | Question => false,
+        Blocked => found == Done && signs::is_unblocked(text),
+        Decision | Question => false,
         _ => true,
     };
     if may_be || LOOSE.contains(&normalised(title).as_str()) { found } else { named }
+}
+
+/// Says whether a category tells how work stands.
+fn is_state(category: BankCategory) -> bool {
+    use BankCategory::{Blocked, Done, Next, Question};
+    matches!(category, Blocked | Done | Next | Question)
+}
+
+/// Returns the rows of a table behind the names of its columns. Each of them has its own state. There are none where the
+/// text is no table.
+fn table_rows(text: &str) -> Vec<&str> {
+    let is_table = text.trim_start().starts_with('|');
+    text.lines().skip(2).filter(|line| is_table && line.trim_start().starts_with('|')).collect()
+}
+
+fn has_signs_of(row: &str, category: BankCategory) -> bool {
+    signs::signs_of(row).iter().any(|(of, _)| *of == category)
 }
 
 /// Says whether a piece that tells of what lasts, such as a version, may report a task all the same.
@@ -253,11 +276,11 @@ fn nested(piece: &BankTextPiece) -> String {
     super::apply::item(piece.form, &piece.text)
 }
 
-fn completed(target_file: BankPath, piece: &BankTextPiece) -> BankOperation {
+fn completed(target_file: BankPath, content: String) -> BankOperation {
     let metadata =
         BankMetadata { category: Some(BankCategory::Done), source: BankSource::Rules, ..BankMetadata::default() };
     let operation_type = BankOperationType::CompleteItem;
-    BankOperation { target_file, operation_type, content: piece.text.clone(), metadata }
+    BankOperation { target_file, operation_type, content, metadata }
 }
 
 /// Makes the operations that put a piece to its place. A file or a section that is missing is created first.
@@ -318,7 +341,8 @@ fn written(piece: &BankTextPiece, untold: &str, category: BankCategory, entry: i
     }
     let form = match (form, category) {
         (PieceForm::OpenItem | PieceForm::TickedItem, _) => form,
-        (_, BankCategory::Next) => PieceForm::OpenItem,
+        // What is quoted below a list of tasks is none.
+        (_, BankCategory::Next) if !text.starts_with('>') => PieceForm::OpenItem,
         _ => PieceForm::Item,
     };
     let text = entry(&text);

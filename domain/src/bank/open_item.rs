@@ -1,25 +1,40 @@
 //! The open items of a bank, and the one that a report is about. A report that puts other words in the place of some of
 //! an item's words is about another task: another page, another version, another person.
 
+mod variants;
+
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use self::variants::{tells_part, tells_variant};
 use super::BankDocument;
+use super::past_forms::{base_form, is_past_form};
 use super::pieces::{undated, words_of};
-use super::signs::is_question;
+use super::signs::{is_question, stated};
 use super::tasks::{NestedTask, OpenItem};
 use crate::text::terms::query;
 
 /// The least share of an item's words that a report about it has.
 const SAME_TASK: f64 = 0.6;
+/// Of the items that a report fits equally well, so many are searched for the one whose verb it has in the past.
+const ALIKE_MAX: usize = 20;
 /// Words that say of any task that it is done.
 const OF_REPORTS: [&str; 10] =
     ["already", "complete", "completed", "done", "finished", "implement", "implemented", "now", "working", "works"];
 /// Words that say of a task that some of it is left.
-const OF_OPEN_TASKS: [&str; 33] = [
+const OF_OPEN_TASKS: [&str; 42] = [
+    "neither",
+    "nor",
+    "failed",
+    "unable",
+    "cancelled",
+    "canceled",
+    "postponed",
+    "abandoned",
+    "skipped",
     "not",
     "half",
     "partly",
@@ -54,40 +69,10 @@ const OF_OPEN_TASKS: [&str; 33] = [
     "thought",
     "tried",
 ];
-/// Parts of all, as numbers tell them, and what was taken back.
-static PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let numbers = r"\b(\d[\d,.]*) ?(?:of|out of|/) ?(?:the |all )?(\d[\d,.]*)\b|\b(\d[\d.]*) ?(?:%|percent\b)";
-    Regex::new(&format!(r"(?i){numbers}|\b(?:rolled|rolling|took|taken) (?:it )?back\b")).ok()
-});
-/// Forms of verbs that stemming does not bring together.
-const PAST_FORMS: [(&str, &str); 27] = [
-    ("bought", "buy"),
-    ("brought", "bring"),
-    ("built", "build"),
-    ("chose", "choose"),
-    ("chosen", "choose"),
-    ("drawn", "draw"),
-    ("drew", "draw"),
-    ("found", "find"),
-    ("gave", "give"),
-    ("given", "give"),
-    ("held", "hold"),
-    ("hid", "hide"),
-    ("hidden", "hide"),
-    ("kept", "keep"),
-    ("made", "make"),
-    ("met", "meet"),
-    ("paid", "pay"),
-    ("ran", "run"),
-    ("rebuilt", "rebuild"),
-    ("rewritten", "rewrite"),
-    ("rewrote", "rewrite"),
-    ("sent", "send"),
-    ("taken", "take"),
-    ("took", "take"),
-    ("told", "tell"),
-    ("written", "write"),
-    ("wrote", "write"),
+/// Words that say of a task what somebody means to do with it.
+const OF_PLANS: [&str; 15] = [
+    "cannot", "could", "going", "later", "must", "need", "needs", "plan", "planned", "should", "todo", "tomorrow",
+    "until", "waiting", "will",
 ];
 
 /// The day by which a task is due.
@@ -111,6 +96,9 @@ pub(super) struct ReportedItem<'a> {
     share: f64,
     /// The number of words that both have.
     shared: usize,
+    /// The report has the verb of the item in the past, or a word that says of anything that it is done. It is set for
+    /// the item that is found.
+    is_told: bool,
     pub(super) item: OpenItem<'a>,
 }
 
@@ -140,6 +128,8 @@ struct TaskWords {
 pub(super) struct TaskReport {
     terms: BTreeSet<String>,
     words: BTreeSet<String>,
+    /// Its words without a label such as `Done:`.
+    unlabelled: BTreeSet<String>,
     /// The terms of each of its clauses.
     clauses: Vec<BTreeSet<String>>,
 }
@@ -174,8 +164,12 @@ impl<'a> OpenItems<'a> {
     pub(super) fn find(&self, report: &TaskReport) -> Option<ReportedItem<'a>> {
         let found = report.terms.iter().filter_map(|term| self.of_term.get(term)).flatten();
         let places: BTreeSet<usize> = found.copied().collect();
-        let likely = places.into_iter().filter_map(|at| report.about(self.tasks.get(at)?));
-        likely.max_by(ReportedItem::compare)
+        let likely: Vec<ReportedItem<'a>> =
+            places.into_iter().filter_map(|at| report.about(self.tasks.get(at)?)).collect();
+        let best = likely.iter().copied().max_by(ReportedItem::compare)?;
+        let alike = likely.into_iter().filter(|other| other.compare(&best) == Ordering::Equal).take(ALIKE_MAX);
+        let told = alike.map(|item| ReportedItem { is_told: report.tells(item.item.text), ..item });
+        told.max_by(ReportedItem::compare)
     }
 }
 
@@ -187,7 +181,17 @@ impl TaskWithWords<'_> {
 
 impl ReportedItem<'_> {
     pub(super) fn compare(&self, other: &Self) -> Ordering {
-        self.share.total_cmp(&other.share).then(self.shared.cmp(&other.shared))
+        let by_words = self.share.total_cmp(&other.share).then(self.shared.cmp(&other.shared));
+        by_words.then(self.is_told.cmp(&other.is_told))
+    }
+
+    /// Says whether the report has all words of the item.
+    pub(super) fn is_whole(&self) -> bool {
+        self.share >= 1.0
+    }
+
+    pub(super) fn is_told(&self) -> bool {
+        self.is_told
     }
 }
 
@@ -200,11 +204,11 @@ impl OpenItem<'_> {
         }
         let item = words_of(self.text);
         let own: BTreeSet<&str> = split(&item).collect();
-        let is_open = |word: &str| OF_OPEN_TASKS.contains(&word) || word.ends_with("n't");
-        if tells_part(report) && !tells_part(self.text) {
+        let is_part = tells_part(report) && !tells_part(self.text);
+        if is_part || stated(report).trim().is_empty() || tells_variant(report, self.text) {
             return false;
         }
-        !split(&words_of(report)).any(|word| is_open(word) && !own.contains(word))
+        !split(&words_of(report)).any(|word| is_of_open_task(word) && !own.contains(word))
     }
 }
 
@@ -249,8 +253,9 @@ impl TaskReport {
             from = at + sign.len_utf8();
         }
         clauses.push(terms_of_task(&report[from..]));
-        let words = bare_words(report).map(str::to_lowercase).collect();
-        Self { terms: terms_of_task(report), words, clauses }
+        let words = |text: &str| bare_words(text).map(str::to_lowercase).collect();
+        let unlabelled = report.split_once(": ").map_or(report, |(_, rest)| rest);
+        Self { terms: terms_of_task(report), words: words(report), unlabelled: words(unlabelled), clauses }
     }
 
     /// Says whether the report tells that an item is done.
@@ -259,14 +264,33 @@ impl TaskReport {
         item.is_finished(report) && task.is_some_and(|task| self.about(task).is_some())
     }
 
-    /// Finds the item of which the report says every word and begins with its verb in the past: `Bumped Node to 22` for
-    /// `Bump Node to 22`. That it is done, no other sign of it has to tell.
-    pub(super) fn repeats(&self, report: &str, items: &OpenItems<'_>) -> bool {
-        let Some(found) = items.find(self).filter(|found| found.share >= 1.0) else { return false };
-        let first = |text: &str| undated(text).split_whitespace().next().map(str::to_lowercase);
-        let (Some(done), Some(verb)) = (first(report), first(found.item.text)) else { return false };
-        let is_past = done.ends_with("ed") || base_form(&done) != done;
-        is_past && done != verb && terms_of_task(&done) == terms_of_task(&verb) && found.item.is_finished(report)
+    /// Says whether a report begins with the words of a task, its verb in the past: `Load tested` for `Load test`.
+    pub(super) fn repeats(report: &str, task: &str) -> bool {
+        const BEFORE_VERB: usize = 2;
+        let (report, task) = (undated(report), undated(task));
+        let words = bare_words(&report).zip(bare_words(&task)).take(BEFORE_VERB + 1);
+        let words = words.map(|(done, verb)| (done.to_lowercase(), verb.to_lowercase()));
+        let mut others = words.skip_while(|(done, verb)| done == verb);
+        others.next().is_some_and(|(done, verb)| is_past_of(&done, &verb))
+    }
+
+    /// Says whether words tell that some of a task is left.
+    pub(super) fn is_open(words: &str) -> bool {
+        split(&words_of(words)).any(is_of_open_task)
+    }
+
+    /// Says whether words tell what somebody means to do.
+    pub(super) fn intends(words: &str) -> bool {
+        split(&words_of(words)).any(|word| OF_PLANS.contains(&word))
+    }
+
+    /// Says whether the report has the verb of a task in the past, or a word that says of any task that it is done.
+    fn tells(&self, task: &str) -> bool {
+        let task = undated(task).to_lowercase();
+        let own: Vec<&str> = bare_words(&task).collect();
+        let is_done = |word: &str| self.unlabelled.contains(word) && !own.contains(&word);
+        let verb = own.first().copied().unwrap_or_default();
+        OF_REPORTS.iter().any(|word| is_done(word)) || self.words.iter().any(|word| is_past_of(word, verb))
     }
 
     /// Says how well the report fits an item, by its own words or with those of the items above it. None where it is
@@ -274,7 +298,7 @@ impl TaskReport {
     fn about<'a>(&self, task: &TaskWithWords<'a>) -> Option<ReportedItem<'a>> {
         let says_own = !task.own.terms.is_disjoint(&self.terms);
         let fits = |words: &TaskWords| Some((self.shares(words)?, task.item)).filter(|_| says_own);
-        let of = |((share, shared), item)| ReportedItem { share, shared, item };
+        let of = |((share, shared), item)| ReportedItem { share, shared, is_told: false, item };
         task.words().filter_map(fits).map(of).max_by(ReportedItem::compare)
     }
 
@@ -291,17 +315,6 @@ impl TaskReport {
         };
         (is_likely && (shared == terms.len() || !puts_others())).then_some((share, shared))
     }
-}
-
-/// Says whether a text tells of a part: `3 of 40`, `60 %`, or what was rolled back. All 40 of 40 are no part.
-fn tells_part(text: &str) -> bool {
-    let Some(part) = PART.as_ref() else { return false };
-    let text = undated(text);
-    part.captures_iter(&text).any(|found| match (found.get(1), found.get(2), found.get(3)) {
-        (Some(some), Some(all), _) => some.as_str() != all.as_str(),
-        (_, _, Some(percent)) => percent.as_str() != "100",
-        _ => true,
-    })
 }
 
 /// Returns the terms of an item or a report that tell what the task is. A word with a digit is a term as it is written.
@@ -321,11 +334,21 @@ fn without_due_day(task: &str) -> String {
 
 /// Returns the words of a text without the signs around them.
 fn bare_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+    text.split_whitespace().map(bare)
 }
 
-fn base_form(word: &str) -> &str {
-    PAST_FORMS.iter().find(|(past, _)| *past == word).map_or(word, |(_, base)| base)
+/// Returns a word without the signs around it.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+fn is_of_open_task(word: &str) -> bool {
+    OF_OPEN_TASKS.contains(&word) || word.ends_with("n't")
+}
+
+/// Says whether a word is the past form of a verb. Both are in lower case.
+fn is_past_of(word: &str, verb: &str) -> bool {
+    word != verb && is_past_form(word) && terms_of_task(word) == terms_of_task(verb)
 }
 
 fn split(words: &str) -> impl Iterator<Item = &str> {

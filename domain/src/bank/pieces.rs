@@ -131,6 +131,11 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
                 (introduced, is_above) = (Some(text.clone()), true);
                 continue;
             }
+            // What is quoted, a table and code behind a list are no items of it.
+            let is_behind_list = index.checked_sub(1).and_then(|at| blocks.get(at)).is_some_and(|(of, _)| of.is_item());
+            if is_behind_list && is_aside(*form, text) {
+                subheading = None;
+            }
             // One paragraph below a label belongs to it, and so do all items.
             if !form.is_item() && !is_above {
                 introduced = None;
@@ -143,8 +148,13 @@ pub fn text_pieces(text: &str) -> Vec<BankTextPiece> {
     if pieces.is_empty() { bare } else { pieces }
 }
 
-/// Returns a text with a blank line in the place of each rule across the page and of each comment that has its lines
-/// for itself. Code keeps them, and so does what belongs to a list item.
+/// Says whether a piece is code, a table, or a quotation.
+fn is_aside(form: PieceForm, text: &str) -> bool {
+    form == PieceForm::Code || (form == PieceForm::Paragraph && text.trim_start().starts_with(['>', '|']))
+}
+
+/// Returns a text with a blank line in the place of each rule across the page, and of each comment and tag of a part to
+/// unfold that has its lines for itself. The summary of such a part is a bold line. Code keeps them, and so does what belongs to a list item.
 fn without_rules_and_comments(body: &str) -> String {
     let (mut written, mut rest) = (String::with_capacity(body.len()), body);
     let mut fence: Option<String> = None;
@@ -154,8 +164,12 @@ fn without_rules_and_comments(body: &str) -> String {
         let is_outermost = fence.is_none() && !line.starts_with("  ") && !line.starts_with('\t');
         let comment = is_outermost.then(|| comment_end(rest)).flatten();
         end = comment.unwrap_or(end);
-        let is_left_out = comment.is_some() || (is_outermost && is_thematic_break(line));
-        written.push_str(if is_left_out { "\n" } else { &rest[..end] });
+        let summary = details_summary(line).filter(|_| is_outermost && comment.is_none());
+        let is_left_out = comment.is_some() || summary.is_some() || (is_outermost && is_thematic_break(line));
+        match summary {
+            Some(summary) if !summary.is_empty() => written.push_str(&format!("\n**{summary}**\n\n")),
+            _ => written.push_str(if is_left_out { "\n" } else { &rest[..end] }),
+        }
         fence = match fence {
             Some(mark) => Some(mark).filter(|mark| !ends_fence(line, mark)),
             None => fence_of(line).filter(|_| !is_left_out),
@@ -163,6 +177,16 @@ fn without_rules_and_comments(body: &str) -> String {
         rest = &rest[end..];
     }
     written
+}
+
+/// Returns the summary of a line that opens or closes a part which readers unfold. It is empty where the line has none.
+fn details_summary(line: &str) -> Option<&str> {
+    static DETAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let summary = r"<summary[^>]*>(?:<b>)?([^<]*)(?:</b>)?</summary>";
+        Regex::new(&format!(r"(?i)^<(?:/?details[^>]*>\s*(?:<{}\s*)?|{})$", &summary[1..], &summary[1..])).ok()
+    });
+    let found = DETAILS.as_ref()?.captures(line.trim())?;
+    Some(found.get(1).or(found.get(2)).map_or("", |summary| summary.as_str().trim()))
 }
 
 /// Returns the end of the comment that a text begins with, and of its last line. None where something follows there, or

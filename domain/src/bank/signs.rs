@@ -1,13 +1,17 @@
 //! The signs by which a piece of text is classified: labels, which name a category before a colon or as a heading, and
 //! patterns in sentences, each with a weight. They are in `signs.txt`.
 
+mod facts;
+
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet, RegexSetBuilder};
+use regex::{Captures, Regex, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::Error;
 
+pub(super) use self::facts::{is_unblocked, sentences, stated};
 use crate::bank::BankCategory;
 
 const TABLE: &str = include_str!("signs.txt");
@@ -149,21 +153,62 @@ static NOTHING: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     .ok()
 });
 
+/// The weight of what says that something blocks the work no more.
+const UNBLOCKED_WEIGHT: u32 = 14;
+/// The version of what the work is about, which is none of a dependency.
+static OWN_VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let number = r"v?\d+(?:\.\d+)*";
+    let verb = "(?: (?:is|was|has|had|will|should|would|must|may|might|can|could|won|isn|wasn|hasn|needs|got)\\b)?";
+    let own = format!(r"\b(release|milestone|sprint|phase|iteration) {number}\b({verb})|^(version) {number}\b");
+    Regex::new(&format!("(?i){own}")).ok()
+});
+/// What is no longer so, at the beginning of a text. It is no rule.
+static NO_RULE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)^\W*no (?:longer|more)\b").ok());
+
 /// Returns the categories that a text has signs of, with their weights. That something is done is told by no clause
 /// with a condition or a negation: `until the review is done` and `is not merged` say the contrary.
 pub(super) fn signs_of(text: &str) -> Vec<(BankCategory, u32)> {
+    use BankCategory::{Blocked, Convention, Done};
     let Some(signs) = &*ALL else { return Vec::new() };
+    let text = &*without_own_versions(text);
     let found = signs.set.matches(text).into_iter().filter_map(|index| signs.weights.get(index).copied());
-    let Some((no_fact, no_more)) = NO_FACT.as_ref().zip(NO_MORE.as_ref()) else { return found.collect() };
-    let ended = no_more.replace_all(text, "no longer $1$2");
-    let facts = no_fact.replace_all(&ended, " ");
-    if facts == text {
-        return found.collect();
+    let mut found: Vec<(BankCategory, u32)> = found.collect();
+    if NO_RULE.as_ref().is_some_and(|no_rule| no_rule.is_match(text)) {
+        found.retain(|(category, _)| *category != Convention);
     }
-    let (done, weights) = &signs.done;
-    let done = done.matches(&facts).into_iter().filter_map(|index| weights.get(index).copied());
-    let others = found.filter(|(category, _)| *category != BankCategory::Done);
-    others.chain(done.map(|weight| (BankCategory::Done, weight))).collect()
+    let Some((no_fact, no_more)) = NO_FACT.as_ref().zip(NO_MORE.as_ref()) else { return found };
+    let stated = stated(text);
+    let ended = no_more.replace_all(&stated, "no longer $1$2");
+    let facts = no_fact.replace_all(&ended, " ");
+    if facts != text {
+        let (done, weights) = &signs.done;
+        found.retain(|(category, _)| *category != Done);
+        let done = done.matches(&facts).into_iter().filter_map(|index| weights.get(index).copied());
+        found.extend(done.map(|weight| (Done, weight)));
+    }
+    if is_unblocked(&facts) {
+        found.retain(|(category, _)| *category != Blocked);
+        found.push((Done, UNBLOCKED_WEIGHT));
+    }
+    found
+}
+
+/// Returns a text without the versions of what the work is about: `Release 2.0 is late` names no dependency.
+fn without_own_versions(text: &str) -> Cow<'_, str> {
+    // What something is said about is no order to release it.
+    let bare = |found: &Captures<'_>| match (found.get(2), found.get(3)) {
+        (Some(verb), _) if !verb.is_empty() => format!("the {}{}", &found[1], verb.as_str()),
+        (_, Some(version)) => version.as_str().to_owned(),
+        _ => found[1].to_owned(),
+    };
+    OWN_VERSION.as_ref().map_or(Cow::Borrowed(text), |own| own.replace_all(text, bare))
+}
+
+/// Says whether a text begins by saying that it answers a question.
+pub(super) fn is_answer(text: &str) -> bool {
+    static ANSWER: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)^(?:\*\*|__)?(?:answer(?:ed)?|reply)(?:\*\*|__)?:").ok());
+    ANSWER.as_ref().is_some_and(|answer| answer.is_match(text))
 }
 
 /// Says whether a text ends with a question. Such a text asks, and reports nothing.

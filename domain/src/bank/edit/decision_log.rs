@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
-use super::before_unclosed;
+use super::{Enclosed, before_unclosed};
 use crate::bank::pieces::{date_of, undated};
 use crate::bank::{BankDocument, BankInvalid, BankSection};
 use crate::memory::normalised;
@@ -19,6 +19,11 @@ const REASON_OF: &str = " because of ";
 /// The title of a section with a decision: its day, what parts the two, and what was decided.
 static DATED_TITLE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(\s*[:–—-]\s+)\S").ok());
+/// The title of a record of a decision: its name, its number, its day where it has one, and what parts them.
+static NUMBERED_TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let day = r"(?:(\s*[:–—(-]?\s*)[0-9]{4}-[0-9]{2}-[0-9]{2})?";
+    Regex::new(&format!(r"(?i)^((?:ADR|RFC|DR|Decision)[ -]?#?)([0-9]{{1,6}}){day}(\)?\s*[:–—.-]\s+|\)?\s+)\S")).ok()
+});
 static DELIMITER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\|?(?:\s*:?-+:?\s*\|?)+$").ok());
 
 /// What a column of a table of decisions has.
@@ -165,42 +170,40 @@ impl BankDocument {
         if before_unclosed(body) != body || items.iter().any(|item| item.contains('\n')) {
             return None;
         }
-        let written = body.trim_end();
-        let lines: Vec<&str> = written.lines().collect();
-        let is_row = |line: &&&str| line.trim_start().starts_with('|');
-        let count = lines.iter().rev().take_while(is_row).count();
-        let table = DecisionTable::of(&lines[lines.len() - count..])?;
+        let lines: Vec<&str> = body.split_inclusive('\n').collect();
+        let (end, table) = last_table(&lines)?;
         let rows: Vec<String> = items.iter().map(|item| table.row(item, day)).collect();
         let below = if table.is_newest_first() { table.rows.len() } else { 0 };
         // Where the rows begin, or the table ends.
-        let before: Vec<&str> = written.split_inclusive('\n').collect();
-        let length: usize = before[..before.len() - below].iter().map(|line| line.len()).sum();
-        let at = of.body_range().start + length;
+        let length = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+        let above = &lines[..end - below];
+        let ended = if below > 0 { 0 } else { above.last().map_or(0, |last| last.len() - last.trim_end().len()) };
+        let at = of.body_range().start + length(above) - ended;
         let rows = rows.join("\n");
         let inserted = if below > 0 { format!("{rows}\n") } else { format!("\n{rows}") };
         Some(self.spliced(section, at..at, &self.with_line_ends(&inserted)))
     }
 
+    /// Adds decisions as sections of their own, where all that stand right below a section are records of one form.
     fn with_dated_sections(&self, section: usize, items: &[&str], day: &str) -> Option<Result<Self, BankInvalid>> {
         let of = self.sections().get(section)?;
-        let is_own = |other: &&BankSection| other.is_within(of) && other.level == of.level + 1;
-        let under = || self.sections().iter().skip(section + 1).take_while(|other| other.is_within(of)).filter(is_own);
-        let dated = DATED_TITLE.as_ref()?;
-        let titles: Option<Vec<_>> = under().map(|other| dated.captures(other.title())).collect();
-        let titles = titles.filter(|titles| !titles.is_empty())?;
-        let (first, last) = (titles.first()?, titles.last()?);
-        let is_newest_first = first[1] > last[1];
-        let between = &last[2];
-        let (level, mut document) = (of.level + 1, self.clone());
-        for item in items {
+        let under = || self.sections().iter().skip(section + 1).take_while(|other| other.is_within(of));
+        let level = under().map(|other| other.level).min()?;
+        let titles: Vec<&str> = under().filter(|other| other.level == level).map(BankSection::title).collect();
+        let form = RecordForm::of(&titles)?;
+        let mut document = self.clone();
+        for (item, number) in items.iter().zip(form.next..) {
             let text = undated(item);
-            let title = format!("{}{between}{}", day_in(item, day), title_of(text.lines().next()?));
             let lines = text.lines().map(|line| line.strip_prefix("  ").unwrap_or(line));
             let text = lines.collect::<Vec<_>>().join("\n");
-            let changed = if is_newest_first {
+            let day = day_in(item, day);
+            let title = form.title(number, &day, &title_of(text.lines().next()?));
+            let text = if form.has_day { text } else { format!("Date: {day}\n\n{text}") };
+            let changed = if form.is_newest_first {
                 document.with_section_before(section + 1, level, &title, &text)
             } else {
-                document.with_section(Some(section), &title, &text)
+                let under = document.sections().iter().skip(section).take_while(|other| other.is_within(of)).count();
+                document.with_section_after(Some(section), section + under - 1, level, &title, &text)
             };
             match changed {
                 Ok(changed) => document = changed,
@@ -208,6 +211,68 @@ impl BankDocument {
             }
         }
         Some(Ok(document))
+    }
+}
+
+/// Finds the last table of decisions in lines, and the line behind it.
+fn last_table<'a>(lines: &[&'a str]) -> Option<(usize, DecisionTable<'a>)> {
+    let mut enclosed = Enclosed::default();
+    let is_row: Vec<bool> =
+        lines.iter().map(|line| enclosed.is_outside(line) && line.trim_start().starts_with('|')).collect();
+    let mut end = lines.len();
+    while end > 0 {
+        let count = is_row[..end].iter().rev().take_while(|is_row| **is_row).count();
+        if let Some(table) = DecisionTable::of(&lines[end - count..end]) {
+            return Some((end, table));
+        }
+        end -= count.max(1);
+    }
+    None
+}
+
+/// The form of the titles of records: `2026-11-25: title`, `ADR-001: title`, or `ADR-001 2026-11-25: title`.
+struct RecordForm {
+    /// What stands before the number, and the least number of its digits. None where the titles have no numbers.
+    numbered: Option<(String, usize)>,
+    before_day: String,
+    has_day: bool,
+    before_title: String,
+    is_newest_first: bool,
+    /// The number of the next record.
+    next: u32,
+}
+
+impl RecordForm {
+    /// Reads the form of titles. None where one of them has another form.
+    fn of(titles: &[&str]) -> Option<Self> {
+        let all = |form: &'static LazyLock<Option<Regex>>| {
+            let form = form.as_ref()?;
+            let found: Option<Vec<_>> = titles.iter().map(|title| form.captures(title)).collect();
+            found.filter(|found| !found.is_empty())
+        };
+        if let Some(dated) = all(&DATED_TITLE) {
+            let is_newest_first = dated.first()?[1] > dated.last()?[1];
+            let (before_day, before_title) = (String::new(), dated.last()?[2].to_owned());
+            return Some(Self { numbered: None, before_day, has_day: true, before_title, is_newest_first, next: 0 });
+        }
+        let titles = all(&NUMBERED_TITLE)?;
+        let number = |of: &Captures<'_>| of[2].parse::<u32>().ok();
+        let newest = titles.iter().max_by_key(|of| number(of))?;
+        Some(Self {
+            numbered: Some((newest[1].to_owned(), newest[2].len())),
+            before_day: newest.get(3).map(|before| before.as_str().to_owned()).unwrap_or_default(),
+            has_day: newest.get(3).is_some(),
+            before_title: newest[4].to_owned(),
+            is_newest_first: number(titles.first()?) > number(titles.last()?),
+            next: number(newest)? + 1,
+        })
+    }
+
+    fn title(&self, number: u32, day: &str, title: &str) -> String {
+        let Self { before_day, before_title, .. } = self;
+        let number = self.numbered.as_ref().map(|(name, digits)| format!("{name}{number:0digits$}"));
+        let day = if self.has_day { format!("{before_day}{day}") } else { String::new() };
+        format!("{}{day}{before_title}{title}", number.unwrap_or_default())
     }
 }
 
@@ -253,7 +318,7 @@ mod tests {
         for other in [
             text.replace("Decision |", "Port |"),
             text.replace(table, "- one\n"),
-            text.replace("\n## B", "\nMore.\n\n## B"),
+            text.replace("| Date", "```\n| Date").replace("Ana |\n", "Ana |\n```\n"),
         ] {
             assert_eq!(with(&other, "- SQLite"), None, "{other}");
         }

@@ -2,6 +2,9 @@
 //! `Known issues` names the migration itself.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use super::has_words;
 use super::places::{BankPlace, plain};
@@ -73,7 +76,7 @@ impl TextHeadings {
         let first = pieces.first().and_then(|piece| piece.headings.first());
         let is_above_all = pieces.iter().all(|piece| piece.headings.first() == first);
         let has_others = pieces.iter().any(|piece| piece.headings.len() > 1);
-        let title = first.filter(|_| is_above_all && has_others).cloned();
+        let title = first.filter(|first| is_above_all && has_others && !names_version(first)).cloned();
         let names = documents.iter().flat_map(|(path, document)| {
             let titles = document.sections().iter().filter(|section| section.level == 1);
             titles.map(|section| plain(section.title())).chain([plain(path.stem())])
@@ -100,8 +103,19 @@ impl TextHeadings {
         let is_first = self.titled.insert((place.file.clone(), place.section.clone()));
         let title = telling.iter().find(|heading| is_title(heading)).filter(|_| is_first);
         let written = |heading: &&String| format!("{}: ", heading.trim().trim_end_matches(':').trim_end());
-        title.into_iter().chain(nearest).map(written).collect()
+        let version = telling.iter().rev().find(|heading| names_version(heading));
+        let version = version.filter(|heading| nearest.is_none_or(|nearest| nearest != *heading));
+        title.into_iter().chain(version).chain(nearest).map(written).collect()
     }
+}
+
+/// Says whether a heading is a version, as changelogs have it: `[1.2.0] - 2026-02-01`.
+fn names_version(heading: &str) -> bool {
+    static VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let number = r"v?\d+(?:\.\d+)+(?:[-+.]?(?:rc|beta|alpha|dev|pre)[.\d-]*)?";
+        Regex::new(&format!(r"(?i)^\W*(?:(?:version|release) )?{number}\W*(?:\d{{4}}-\d{{2}}-\d{{2}}\W*)?$")).ok()
+    });
+    VERSION.as_ref().is_some_and(|version| version.is_match(heading)) && date_of(heading).is_none()
 }
 
 /// Says whether a heading names a kind of notes, or has no word that tells anything.

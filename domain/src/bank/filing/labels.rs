@@ -38,7 +38,7 @@ fn boxed(piece: BankTextPiece) -> BankTextPiece {
 fn box_of(text: &str) -> Option<(PieceForm, &str)> {
     let (mark, rest) = text.trim_start().strip_prefix('[')?.split_once("] ")?;
     let form = match mark {
-        " " => PieceForm::OpenItem,
+        " " | "~" | "-" => PieceForm::OpenItem,
         "x" | "X" => PieceForm::TickedItem,
         _ => return None,
     };

@@ -343,6 +343,7 @@ fn is_elsewhere(documents: &[(&BankPath, &BankDocument)], category: BankCategory
     let is_other = match (heading, category) {
         (Some(BankCategory::Next), BankCategory::Done) => piece.form != PieceForm::TickedItem,
         (Some(BankCategory::Focus), BankCategory::Blocked) => true,
+        (Some(BankCategory::Blocked), BankCategory::Done) => piece.form != PieceForm::TickedItem,
         (Some(BankCategory::Done | BankCategory::Decision), BankCategory::Question) => true,
         _ => false,
     };
@@ -370,23 +371,36 @@ fn under_its_heading<'a>(
         .collect();
     let has_now = |(_, section): &&(&BankPath, &BankSection)| is_meant(section.title());
     let had = |(path, section): &&(&BankPath, &BankSection)| renamed.had(path, section.title(), is_meant);
-    let mut now = sections.iter().filter(has_now).peekable();
-    let (found, another) = match now.peek() {
-        Some(_) => (now.next(), now.next()),
-        None => {
-            let mut former = sections.iter().filter(had);
-            (former.next(), former.next())
-        }
+    let now: Vec<&(&'a BankPath, &'a BankSection)> = sections.iter().filter(has_now).collect();
+    let all = if now.is_empty() { sections.iter().filter(had).collect() } else { now };
+    let found = match all[..] {
+        [one] => Some(one),
+        _ => below_named(&all, &piece.headings),
     };
     // The heading of a day tells nothing about what stands under it, unlike the one above it in the bank.
     let is_of_others = |section: &BankSection| {
         let above = || section.path.iter().rev().skip(1).find_map(|title| heading_of(title));
         day_title(section.title()).is_some() && above().is_some_and(|of| of != category)
     };
-    found.filter(|(_, section)| another.is_none() && !is_of_others(section)).and_then(|(path, section)| {
+    found.filter(|(_, section)| !is_of_others(section)).and_then(|(path, section)| {
         let (_, document) = documents.iter().find(|(of, _)| of == path)?;
         Some((*path, *document, *section))
     })
+}
+
+/// Returns the one of several sections that stands below most of the headings. None where several do.
+fn below_named<'s, 'a>(
+    sections: &[&'s (&'a BankPath, &'a BankSection)],
+    headings: &[String],
+) -> Option<&'s (&'a BankPath, &'a BankSection)> {
+    let headings: Vec<String> = headings.iter().map(|heading| normalised(heading)).collect();
+    let above = |section: &BankSection| {
+        let titles = section.path.iter().rev().skip(1);
+        titles.filter(|title| headings.contains(&normalised(title))).count()
+    };
+    let most = sections.iter().map(|(_, section)| above(section)).max().filter(|most| *most > 0)?;
+    let mut best = sections.iter().filter(|(_, section)| above(section) == most);
+    best.next().copied().filter(|_| best.next().is_none())
 }
 
 /// Finds the section with one of the names, the best name first. A section that a person renamed has its former names,
