@@ -12,7 +12,7 @@ use super::tense;
 use super::term::{Role, Term};
 use super::token::Token;
 use super::tools;
-use super::unread;
+use super::unread::{self, UnreadClause};
 use super::values::{ClauseValue, ValueKind};
 use super::verb::{self, Verb};
 
@@ -53,8 +53,8 @@ pub(super) struct Clause {
     pub is_deed: bool,
     /// True where the clause tells what happened on a day, or what a single day is like.
     pub tells_of_a_day: bool,
-    /// The words in their order, where the verb of the clause is not known.
-    pub unread: Option<Vec<String>>,
+    /// The clause in the order of its words, where its verb is not known.
+    pub unread: Option<UnreadClause>,
     pub outline: Outline,
     /// All words of the subject and of the values, in the spelling that is compared.
     pub said: BTreeSet<String>,
@@ -73,6 +73,8 @@ impl Clause {
 
 /// Reads the words of a clause. A clause without a subject speaks of `inherited`, the subject of the clause before.
 pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
+    let spelled = unread::without_false_denial(tokens);
+    let tokens = spelled.as_deref().unwrap_or(tokens);
     let plain = cleft::plain(tokens);
     let tokens = plain.as_deref().unwrap_or(tokens);
     let announces = tense::announces(tokens);
@@ -119,7 +121,7 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         acts: reading.acts,
         is_deed: reading.is_deed,
         tells_of_a_day,
-        unread: unread::words(&tokens),
+        unread: unread::read(&tokens),
         is_advice: reading.is_advice,
         outline: reading.outline.finish(inherited),
         said,

@@ -6,6 +6,7 @@ use super::*;
 
 mod days;
 mod dotted;
+mod facts;
 mod jobs;
 mod persons;
 mod set;
