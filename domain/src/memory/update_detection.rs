@@ -23,6 +23,7 @@ mod lexicon;
 mod order;
 mod outline;
 mod phrase;
+mod plans;
 mod reason;
 mod relations;
 mod statement;

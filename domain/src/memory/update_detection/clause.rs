@@ -7,6 +7,7 @@ use super::former_value;
 use super::lexicon;
 use super::outline::Outline;
 use super::phrase::{self, Phrase};
+use super::plans::{self, Outlook};
 use super::reason;
 use super::tense;
 use super::term::{Role, Term};
@@ -55,6 +56,7 @@ pub(super) struct Clause {
     pub tells_of_a_day: bool,
     /// The clause in the order of its words, where its verb is not known.
     pub unread: Option<UnreadClause>,
+    pub outlook: Outlook,
     pub outline: Outline,
     /// All words of the subject and of the values, in the spelling that is compared.
     pub said: BTreeSet<String>,
@@ -85,8 +87,10 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     // A name in the reason for a choice is what was not chosen.
     former.extend(reasons.into_iter().filter(|token| token.is_name).map(|token| token.lower));
     let is_event = !announces && tense::tells_once(&tokens);
-    let is_doubtful = tense::doubts(&tokens);
-    let is_past = tense::is_over(&tokens);
+    let is_doubtful = tense::doubts(&tokens) || plans::rejects(&tokens);
+    let outlook = Outlook::of(&tokens);
+    let is_past = tense::is_over(&tokens) || plans::is_over(&tokens);
+    let was_elsewhere = plans::was_elsewhere(&tokens);
     let tells_of_a_day = tense::tells_of_a_day(&tokens);
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
@@ -100,6 +104,8 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let of_values = reading.values.iter().flat_map(|value| value.words.iter().chain(&value.of));
     let said = reading.subject.iter().flat_map(|term| [term.word.clone(), lexicon::canonical(&term.word)]);
     let said = said.chain(of_values.flat_map(|word| [word.clone(), lexicon::canonical(word)])).collect();
+    let unread = unread::read(&tokens);
+    let was = was || (was_elsewhere && unread.as_ref().is_some_and(UnreadClause::is_foreign));
     Clause {
         subject: reading.subject,
         values: reading.values,
@@ -121,7 +127,8 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         acts: reading.acts,
         is_deed: reading.is_deed,
         tells_of_a_day,
-        unread: unread::read(&tokens),
+        unread,
+        outlook,
         is_advice: reading.is_advice,
         outline: reading.outline.finish(inherited),
         said,

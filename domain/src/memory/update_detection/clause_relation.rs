@@ -32,6 +32,7 @@ fn may_relate(newer: &Clause, older: &Clause) -> bool {
         || older.is_doubtful
         || adds
         || (newer.is_past && !older.is_past)
+        || newer.outlook.is_apart_from(older.outlook)
         || newer.outline.measures_other(&older.outline))
 }
 

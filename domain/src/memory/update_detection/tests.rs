@@ -9,6 +9,7 @@ mod dotted;
 mod facts;
 mod jobs;
 mod persons;
+mod plans;
 mod set;
 mod several;
 mod unread;

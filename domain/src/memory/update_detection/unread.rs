@@ -68,6 +68,13 @@ pub(super) struct UnreadClause {
     begins_with_subject: bool,
 }
 
+impl UnreadClause {
+    /// Tells whether it is of another language than English.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+}
+
 /// Returns the words of a Portuguese clause with the preposition `no` (in the) in a spelling that denies nothing. None
 /// where there is none.
 pub(super) fn without_false_denial(tokens: &[Token]) -> Option<Vec<Token>> {
