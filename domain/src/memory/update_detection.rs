@@ -26,6 +26,7 @@ mod phrase;
 mod plans;
 mod reason;
 mod relations;
+mod several;
 mod statement;
 mod synonyms;
 mod tense;

@@ -9,6 +9,7 @@ use super::outline::Outline;
 use super::phrase::{self, Phrase};
 use super::plans::{self, Outlook};
 use super::reason;
+use super::several;
 use super::tense;
 use super::term::{Role, Term};
 use super::token::Token;
@@ -42,6 +43,10 @@ pub(super) struct Clause {
     pub is_past: bool,
     /// True where the verb may have several objects, none of which takes the place of another.
     pub is_additive: bool,
+    /// True where the clause tells one of several things, whatever they are: `supports YAML`.
+    pub tells_one_of_several: bool,
+    /// True where the clause tells when somebody is absent.
+    pub tells_an_absence: bool,
     /// True where the title speaks of several things: `Sponsors`.
     pub is_of_several: bool,
     /// True where the clause says what one of several is: `a customer of ours is Acme`.
@@ -121,6 +126,8 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         announces,
         is_past: is_past || was,
         is_additive: reading.is_additive,
+        tells_one_of_several: several::tells_one(&tokens),
+        tells_an_absence: several::tells_an_absence(&tokens),
         is_of_several: false,
         is_indefinite: reading.outline.is_copula
             && tokens.first().is_some_and(|token| matches!(&*token.lower, "a" | "an" | "one" | "another" | "some")),

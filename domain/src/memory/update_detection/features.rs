@@ -197,7 +197,7 @@ impl<'a> ClausePair<'a> {
             other_tool: self.are_other_tools() && !self.are_verbs_related() && !self.do_one_job(),
             marker: newer.announces,
             names_older: *names_older,
-            additive: is_open && self.may_have_several(),
+            additive: (is_open && self.may_have_several()) || self.tells_one_of_several(),
             indefinite: is_open && self.has_slot(|slot, clause| !slot.is_before_verb() && clause.is_indefinite),
             of_several: is_open && newer.is_of_several && older.is_of_several && !names_older,
             condition: is_open && self.has_slot(|slot, _| slot.part.is_some_and(|part| part.is_condition)),
@@ -241,6 +241,15 @@ impl<'a> ClausePair<'a> {
 
     fn may_have_several(&self) -> bool {
         self.has_slot(|slot, clause| !slot.is_before_verb() && takes_several(clause, slot)) && !self.names_older
+    }
+
+    /// Tells whether both clauses tell one of several things, or one of several times at which somebody is absent.
+    fn tells_one_of_several(&self) -> bool {
+        let (newer, older) = (self.newer, self.older);
+        let tell_one = newer.tells_one_of_several && older.tells_one_of_several;
+        let is_one = tell_one && (self.is_open() || self.is(Difference::Exclusive));
+        let is_time = newer.tells_an_absence && older.tells_an_absence && self.are_values(ValueKind::Date);
+        (is_one || is_time) && self.has_slot(|slot, _| !slot.is_before_verb()) && !self.names_older
     }
 
     fn has_object(&self) -> bool {
