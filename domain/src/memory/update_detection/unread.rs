@@ -163,7 +163,7 @@ fn unmerged(word: &str) -> &str {
     MERGED.iter().find(|(merged, _)| lexicon::in_list(merged, word)).map_or(word, |(_, plain)| plain)
 }
 
-/// Tells whether two clauses tell different things: they differ at two places, share nothing, or have another subject or
+/// Tells whether two clauses tell different things: they differ at two places, share too little, or have another subject or
 /// another verb.
 pub(super) fn tell_of_other_things(a: &UnreadClause, b: &UnreadClause) -> bool {
     let (of_a, of_b) = (places(a, b), places(b, a));
@@ -172,7 +172,7 @@ pub(super) fn tell_of_other_things(a: &UnreadClause, b: &UnreadClause) -> bool {
     }
     let are_foreign = a.is_foreign && b.is_foreign;
     are_foreign
-        && (share_nothing(a, b) || has_other_subject(a, b) || has_other_subject(b, a) || {
+        && (share_too_little(a, b) || has_other_subject(a, b) || has_other_subject(b, a) || {
             let places = of_a.first().zip(of_b.first());
             places.is_some_and(|(of_a, of_b)| has_other_verb(a, b, of_a, of_b) || is_otherwise(a, b, of_a, of_b))
         })
@@ -194,8 +194,14 @@ fn says(clause: &UnreadClause, word: &UnreadWord) -> bool {
     clause.words.iter().any(|known| is_form_of(&word.lower, &known.lower))
 }
 
-fn share_nothing(a: &UnreadClause, b: &UnreadClause) -> bool {
-    !a.words.iter().any(|word| !lexicon::in_list(IS, &word.lower) && says(b, word))
+/// Tells whether two clauses share no word, or a single one among several that only one of them has.
+fn share_too_little(a: &UnreadClause, b: &UnreadClause) -> bool {
+    let shared = a.words.iter().filter(|word| !lexicon::in_list(IS, &word.lower) && says(b, word)).count();
+    let plain = |own: &UnreadClause, other: &UnreadClause| {
+        own.words.iter().filter(|word| !word.is_value && !says(other, word)).count()
+    };
+    let (of_a, of_b) = (plain(a, b), plain(b, a));
+    shared == 0 || (shared == 1 && of_a.min(of_b) > 0 && of_a.max(of_b) > 1)
 }
 
 /// Tells whether a clause begins with a noun of which the other one says nothing.

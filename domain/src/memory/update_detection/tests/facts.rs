@@ -5,6 +5,22 @@ use rstest::rstest;
 use super::*;
 
 const SPANISH: &str = "\
+    Nuestro proveedor principal es Acme.\n\
+    Ana revisa las facturas.\n\
+    Los sábados cerramos a las dos.\n\
+    En verano trabajamos menos.\n\
+    Las actas se guardan en Notion.\n\
+    El acceso remoto requiere una llave.\n\
+    Muchos clientes piden factura electrónica.\n\
+    Hay tres salas libres.\n\
+    Usamos tabuladores en el código.\n\
+    Pagamos el alquiler en enero.\n\
+    Cada rama necesita dos aprobaciones.\n\
+    La versión mínima es la 12.\n\
+    Los datos personales se borran tras un año.\n\
+    El servidor de pruebas no tiene copia.\n\
+    Luis y Eva comparten despacho.\n\
+    El registro de errores crece rápido.\n\
     El equipo habla inglés.\n\
     El servidor está en Madrid.\n\
     El cliente paga en euros.\n\
@@ -68,6 +84,22 @@ const SPANISH: &str = "\
     El museo abre los domingos.\n\
     Marta dirige el coro.";
 const FRENCH: &str = "\
+    Notre fournisseur principal est Acme.\n\
+    Anne vérifie les factures.\n\
+    Le samedi nous fermons à deux heures.\n\
+    En été nous travaillons moins.\n\
+    Les comptes rendus sont dans Notion.\n\
+    L'accès distant exige une clé.\n\
+    Beaucoup de clients demandent un reçu.\n\
+    Il y a trois salles libres.\n\
+    Nous utilisons des tabulations dans le code.\n\
+    Nous payons le loyer en janvier.\n\
+    Chaque branche demande deux approbations.\n\
+    La version minimale est la 12.\n\
+    Les données personnelles sont effacées après un an.\n\
+    Le serveur de test n'a pas de copie.\n\
+    Luc et Eva partagent un bureau.\n\
+    Le journal des erreurs grossit vite.\n\
     Le serveur est à Lyon.\n\
     Le chef parle anglais.\n\
     Le client paie en euros.\n\
@@ -131,6 +163,22 @@ const FRENCH: &str = "\
     On mange à midi.\n\
     Le pont traverse la Loire.";
 const ITALIAN: &str = "\
+    Il nostro fornitore principale è Acme.\n\
+    Anna controlla le fatture.\n\
+    Il sabato chiudiamo alle due.\n\
+    D'estate lavoriamo meno.\n\
+    I verbali si conservano in Notion.\n\
+    L'accesso remoto richiede una chiave.\n\
+    Molti clienti chiedono la ricevuta.\n\
+    Ci sono tre sale libere.\n\
+    Usiamo tabulazioni nel codice.\n\
+    Paghiamo l'affitto a gennaio.\n\
+    Ogni ramo richiede due approvazioni.\n\
+    La versione minima è la 12.\n\
+    I dati personali vengono cancellati dopo un anno.\n\
+    Il server di prova non ha copia.\n\
+    Luca ed Eva condividono l'ufficio.\n\
+    Il registro degli errori cresce in fretta.\n\
     Il server è a Milano.\n\
     Il capo parla inglese.\n\
     Il cliente paga in euro.\n\
@@ -194,6 +242,22 @@ const ITALIAN: &str = "\
     Il ponte attraversa il Po.\n\
     La nave salpa da Genova.";
 const PORTUGUESE: &str = "\
+    O nosso fornecedor principal é a Acme.\n\
+    Ana revê as faturas.\n\
+    Ao sábado fechamos às duas.\n\
+    No verão trabalhamos menos.\n\
+    As atas guardam-se no Notion.\n\
+    O acesso remoto exige uma chave.\n\
+    Muitos clientes pedem recibo.\n\
+    Há três salas livres.\n\
+    Usamos tabulações no código.\n\
+    Pagamos a renda em janeiro.\n\
+    Cada ramo precisa de duas aprovações.\n\
+    A versão mínima é a 12.\n\
+    Os dados pessoais são apagados após um ano.\n\
+    O servidor de testes não tem cópia.\n\
+    Luís e Eva partilham o gabinete.\n\
+    O registo de erros cresce depressa.\n\
     O servidor está em Lisboa.\n\
     O chefe fala inglês.\n\
     O cliente paga em euros.\n\
@@ -264,7 +328,7 @@ const PORTUGUESE: &str = "\
 #[case::portuguese(PORTUGUESE)]
 fn no_fact_updates_another_one(#[case] facts: &str) {
     let facts: Vec<(&str, Statement)> = facts.lines().map(|fact| (fact, Statement::of("", fact))).collect();
-    assert!(facts.len() > 60);
+    assert!(facts.len() > 75);
     let said = |statement, second| DatedStatement { statement, at: at(second) };
     let pairs = facts.iter().flat_map(|newer| facts.iter().map(move |older| (newer, older)));
     let linked = pairs.filter(|(newer, older)| updates(said(&newer.1, 2), said(&older.1, 1)).is_some());
