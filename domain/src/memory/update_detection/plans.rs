@@ -15,12 +15,13 @@ const REJECTED: &str = "rejected dismissed discarded discounted verworfen abgele
     écartée exclu descartado descartada descartamos descartó rechazado rechazada rechazamos rechazó scartato scartata escluso \
     esclusa respinto respinta afgewezen verworpen uitgesloten";
 /// Verbs that say so with a word behind them: `ruled out`, `turned down`.
-const REJECTED_WITH: [(&str, &str); 4] = [("ruled", "out"), ("turned", "down"), ("voted", "down"), ("passed", "on")];
+const REJECTED_WITH: [(&str, &str); 3] = [("ruled", "out"), ("turned", "down"), ("voted", "down")];
 /// Words with which it is told what is done in general: `requests are rejected`.
 const IN_GENERAL: &str =
-    "is are be get gets being wird werden est sont es son se sono è viene vengono wordt worden if when wenn si als";
+    "is are be get gets being werden wird est sont es son se sono è viene vengono wordt worden if when wenn";
 /// Words that tell of a later time.
-const LATER: &str = "tomorrow soon someday shortly bald demnächst irgendwann bientôt prochainement pronto presto prossimamente binnenkort";
+const LATER: &str =
+    "tomorrow soon someday shortly bald demnächst irgendwann bientôt prochainement pronto prossimamente binnenkort";
 /// Words that tell, beside a period, that it is not yet there.
 const NEXT: &str = "next coming nächste nächsten nächstes nächster nächstem kommende kommenden kommendes prochain prochaine \
     próximo próxima prossimo prossima volgend volgende";
@@ -28,16 +29,18 @@ const NEXT: &str = "next coming nächste nächsten nächstes nächster nächstem
 const PERIODS: &str = "quarter spring summer autumn fall winter sprint jahr woche monat quartal frühjahr sommer herbst an année \
     mois semaine trimestre año mes semana anno mese settimana ano mês jaar maand week kwartaal";
 /// Words of what has to be so.
-const OBLIGATIONS: &str = "should must ought shall needs need has have want wants aim aims hope soll sollen sollte sollten muss \
+const OBLIGATIONS: &str = "should must ought shall soll sollen sollte sollten muss \
     müssen darf dürfen devrait devraient doit doivent debería deberían debe deben dovrebbe dovrebbero deve devono zou zouden \
     moet moeten mag mogen";
+/// Verbs that say so with `to` behind them.
+const OBLIGATIONS_TO: &str = "need needs have has want wants aim aims hope";
 /// Words that name a goal.
 const GOALS: &str = "goal aim objective ideally ziel objectif objetivo obiettivo doel";
 /// Words of a bound.
 const BOUNDS: &str = "less fewer more lower under below within most least longer maximum minimum maximal minimal weniger unter \
     höchstens mindestens moins sous plus menos máximo mínimo meno massimo minimo minder onder hoogstens minstens";
-/// Words of a bound that is told behind a value: `14 and later`.
-const OPEN_ENDS: &str = "later newer above higher up";
+/// Words of a bound that is told behind a value, or has a noun of its own: `14 and later`, `a budget of 300 ms`.
+const OPEN_ENDS: &str = "later newer above higher up budget target sla slo";
 /// Words of what did not last, where they stand with a verb of the past.
 const FOR_A_TIME: &str = "briefly initially temporarily formerly kurz vorübergehend zwischenzeitlich früher brièvement auparavant \
     temporairement brevemente antes temporalmente temporaneamente kort tijdelijk vroeger eerst";
@@ -63,7 +66,8 @@ impl Outlook {
             let mut values = (0..tokens.len()).filter_map(|at| values::typed(tokens, at));
             values.any(|(value, _)| matches!(value.kind, ValueKind::Amount(_) | ValueKind::Number))
         };
-        let (obliges, is_bound) = (has(OBLIGATIONS), has(BOUNDS));
+        let has_to = |pair: &[Token]| in_list(OBLIGATIONS_TO, &pair[0].lower) && pair[1].lower == "to";
+        let (obliges, is_bound) = (has(OBLIGATIONS) || tokens.windows(2).any(has_to), has(BOUNDS));
         let is_goal = ((obliges && is_bound) || has(GOALS)) && has_amount();
         let is_limit = tokens.iter().any(|token| lexicon::canonical(&token.lower) == lexicon::canonical("limit"));
         Self {
@@ -93,14 +97,17 @@ fn is_later(tokens: &[Token]) -> bool {
         tokens.windows(3).any(|three| three.iter().zip(words).all(|(token, word)| token.lower == word))
     };
     let is_viene = tokens.windows(2).any(|pair| pair[0].lower == "que" && pair[1].lower == "viene");
-    has_period || is_viene || says(["in", "the", "future"]) || tokens.iter().any(|token| in_list(LATER, &token.lower))
+    has_period
+        || is_viene
+        || says(["in", "the", "future"])
+        || tokens.iter().any(|token| !token.is_name && in_list(LATER, &token.lower))
 }
 
 /// Tells whether a clause says that an option was not taken: `we decided against DynamoDB`, `Kafka was ruled out`.
 pub(super) fn rejects(tokens: &[Token]) -> bool {
     let has = |tokens: &[Token], list: &str| tokens.iter().any(|token| in_list(list, &token.lower));
     let is_with = tokens.windows(2).any(|pair| REJECTED_WITH.contains(&(&*pair[0].lower, &*pair[1].lower)));
-    (has(tokens, DECIDING) && has(tokens, AGAINST)) || is_with || (has(tokens, REJECTED) && !has(tokens, IN_GENERAL))
+    (has(tokens, DECIDING) && has(tokens, AGAINST)) || ((is_with || has(tokens, REJECTED)) && !has(tokens, IN_GENERAL))
 }
 
 /// Tells whether a sentence says at its end that all is as before: `then we went back`, `but we reverted that`.
