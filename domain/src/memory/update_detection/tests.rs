@@ -4,6 +4,7 @@ use rstest::rstest;
 
 use super::*;
 
+mod changes;
 mod days;
 mod dotted;
 mod facts;
