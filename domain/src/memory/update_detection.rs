@@ -17,6 +17,7 @@ mod clause_relation;
 mod cleft;
 mod comparable;
 mod dotted;
+mod east_asian;
 mod features;
 mod former_value;
 mod lexicon;

@@ -216,7 +216,15 @@ impl Reading {
             let is_book = token.lower == "manual"
                 && !before.is_some_and(|before| lexicon::is_light_verb(&before.lower))
                 && next.is_none_or(|next| lexicon::is_light_verb(&next.lower) || lexicon::is_preposition(&next.lower));
-            match lexicon::opposite(&token.lower).filter(|_| (!is_switch || is_last) && !is_book) {
+            // German writes a switch that is on or off with words that are others elsewhere: `ist aus`.
+            let is_german =
+                before.is_some_and(|before| matches!(&*before.lower, "ist" | "sind" | "bleibt" | "bleiben"));
+            let word = match &*token.lower {
+                "an" if is_german && is_last => "on",
+                "aus" if is_german && is_last => "off",
+                word => word,
+            };
+            match lexicon::opposite(word).filter(|_| (!is_switch || is_last) && !is_book) {
                 Some((base, affirmed)) => {
                     self.negations += usize::from(!affirmed);
                     self.bans |= matches!(base, "permission" | "usage");

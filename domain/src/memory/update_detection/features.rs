@@ -158,7 +158,13 @@ impl<'a> ClausePair<'a> {
         if denies && newer.announces && new.is_empty() {
             old = UnsharedWords { shared: old.shared, ..UnsharedWords::default() };
         }
-        Some(Self { newer, older, difference, slots, new, old, names_older: names_as_former(newer, older) })
+        let names_older = names_as_former(newer, older);
+        // What has another name has it everywhere: `acme-utils was renamed to acme-core`.
+        let renames = names_older && newer.has_no_subject() && newer.outline.has_verb(&lexicon::verb("renamed"));
+        if renames {
+            old = UnsharedWords { shared: old.shared, ..UnsharedWords::default() };
+        }
+        Some(Self { newer, older, difference, slots, new, old, names_older })
     }
 
     pub(super) fn is(&self, difference: Difference) -> bool {
@@ -204,7 +210,7 @@ impl<'a> ClausePair<'a> {
             permission: is_open && (newer.outline.is_permission() || older.outline.is_permission()),
             both_denied: is_open && !newer.is_affirmed && !older.is_affirmed,
             advice: self.is(Difference::Words) && newer.is_advice && older.is_advice,
-            subject_name: has_name_or_number && are_bare_subjects,
+            subject_name: has_name_or_number && are_bare_subjects && !names_older,
             other_role: self.has_other_role(),
             subject_phrase: self.is(Difference::Words) && are_bare_subjects,
             turned: is_open && is_bare_subject && self.is_turned(),

@@ -103,8 +103,16 @@ const SHAREABLE: &str = "access right rights permission permissions role roles l
     option options same idea knowledge skill skills experience time feeling impression ability credentials bug problem issue";
 /// Words that mean the first one, and the opposite of it.
 const OPPOSITES: &[(&str, &str)] = &[
-    ("activation", "enabled enables enabling on active activated activate"),
-    ("!activation", "disable disabled disables disabling inactive deactivated deactivate off"),
+    (
+        "activation",
+        "enabled enables enabling on active activated activate aktiviert eingeschaltet activé activée activado activada \
+         attivo attivato attivata acceso ingeschakeld",
+    ),
+    (
+        "!activation",
+        "disable disabled disables disabling inactive deactivated deactivate off deaktiviert ausgeschaltet abgeschaltet \
+         désactivé désactivée desactivado desactivada disattivato disattivata spento uitgeschakeld",
+    ),
     ("permission", "allowed permitted permit fine okay welcome ok"),
     ("!permission", "forbid forbidden forbids prohibited disallowed disallow banned ban bans blocked blocks block"),
     ("obligation", "mandatory required compulsory obligatory"),

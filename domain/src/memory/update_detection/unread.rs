@@ -3,7 +3,7 @@
 //! des paiements`, `Marc est responsable des livraisons`), in their subject or in their verb.
 
 use super::token::Token;
-use super::{lexicon, values, verb};
+use super::{east_asian, lexicon, values, verb};
 
 /// Articles of German, French, Spanish, Italian, Portuguese and Dutch. Some begin no English clause, and some do.
 const ARTICLES: &str = "der die das den dem des ein eine einen einem einer le la les un une el los las lo una unas unos il \
@@ -15,7 +15,7 @@ const FOREIGN: &str = "der das den dem des ein eine einen einem einer für mit a
     degli delle nel nella dal dalla dai di da si e ed alla alle allo ai che nostra nostro pour um uma uns umas dos das na nas \
     em com não ao aos às pelo pela nosso nossa het een van voor met op bij niet wij ons onze uit naar";
 /// Forms of `to be` in these languages, and the words for it in Japanese and Chinese.
-const IS: &str = "ist sind wird werden est sont es son está è sono é são";
+const IS: &str = "ist sind wird werden est sont es son está è sono é são です であります である";
 /// Words of these languages that are English words too, but begin no English clause.
 const FIRST: &str = "die per i o os";
 /// Words that only an English clause has.
@@ -66,6 +66,8 @@ pub(super) struct UnreadClause {
     is_foreign: bool,
     /// True where the first word is a noun with an article before it.
     begins_with_subject: bool,
+    /// True for Japanese and Chinese.
+    is_east_asian: bool,
 }
 
 impl UnreadClause {
@@ -114,10 +116,12 @@ pub(super) fn read(tokens: &[Token]) -> Option<UnreadClause> {
     let has_letters = tokens.iter().any(|token| token.lower.chars().any(|c| c.is_alphabetic() && !c.is_ascii()));
     // The short article is taken from `L'équipe`, so that the first word has no capital.
     let has_article = (is_in(first, ARTICLES) && tokens.len() > 1) || first.text.starts_with(char::is_lowercase);
+    let is_east_asian = first.lower.chars().any(east_asian::is_sign);
     Some(UnreadClause {
         words,
+        is_east_asian,
         is_foreign: begins_foreign || foreign > 0 || has_letters || is_sentence,
-        begins_with_subject: has_article,
+        begins_with_subject: has_article || is_east_asian,
     })
 }
 
@@ -174,7 +178,12 @@ pub(super) fn tell_of_other_things(a: &UnreadClause, b: &UnreadClause) -> bool {
     are_foreign
         && (share_too_little(a, b) || has_other_subject(a, b) || has_other_subject(b, a) || {
             let places = of_a.first().zip(of_b.first());
-            places.is_some_and(|(of_a, of_b)| has_other_verb(a, b, of_a, of_b) || is_otherwise(a, b, of_a, of_b))
+            places.is_some_and(|(of_a, of_b)| {
+                has_other_verb(a, b, of_a, of_b)
+                    || is_otherwise(a, b, of_a, of_b)
+                    || names_another(a, of_a)
+                    || names_another(b, of_b)
+            })
         })
 }
 
@@ -227,9 +236,17 @@ fn is_otherwise(a: &UnreadClause, b: &UnreadClause, of_a: &(usize, usize), of_b:
     is_joined(a, of_a) && is_joined(b, of_b) && a.words[of_a.0].opening != b.words[of_b.0].opening
 }
 
+/// Tells whether a Japanese or Chinese clause differs in a word that tells which thing is meant: `フェーズ1は`.
+fn names_another(clause: &UnreadClause, place: &(usize, usize)) -> bool {
+    let joins = |before: usize| east_asian::joins(&clause.words[before].lower);
+    let happened = clause.words.iter().any(|word| east_asian::is_past(&word.lower));
+    clause.is_east_asian && (happened || !place.0.checked_sub(1).is_some_and(joins))
+}
+
 /// Tells whether both are forms of one word: `encargado`, `encargada`.
 fn is_form_of(a: &str, b: &str) -> bool {
     let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b && a.is_alphabetic()).count();
     let longer = a.chars().count().max(b.chars().count());
-    a == b || (common >= STEM_SIGNS && longer - common <= ENDING_SIGNS)
+    let is_inflected = !a.chars().any(east_asian::is_sign);
+    a == b || (is_inflected && common >= STEM_SIGNS && longer - common <= ENDING_SIGNS)
 }
