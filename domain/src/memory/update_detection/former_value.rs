@@ -87,7 +87,8 @@ fn former_at(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Reads `Wir sind von GitLab zu Forgejo gewechselt`. What is left tells of the new value alone. None for another clause.
+/// Reads `Wir sind von GitLab zu Forgejo gewechselt`. What is left tells of the new value alone. None for another
+/// clause.
 fn foreign(tokens: &[Token]) -> Option<(Vec<Token>, BTreeSet<String>)> {
     if !tokens.iter().any(|token| is_foreign_change(&token.lower)) {
         return None;

@@ -1,5 +1,6 @@
-//! Clauses that tell one of several: `the parser supports YAML` says nothing of what else it supports. Read by the words
-//! beside each other, in English, German, French, Spanish, Italian, Portuguese and Dutch, whose verbs are not all known.
+//! Clauses that tell one of several: `the parser supports YAML` says nothing of what else it supports. They are read by
+//! the words beside each other, in English, German, French, Spanish, Italian, Portuguese and Dutch, whose verbs are not
+//! all known.
 
 use super::lexicon::{self, in_list};
 use super::token::Token;

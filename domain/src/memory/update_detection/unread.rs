@@ -1,6 +1,6 @@
 //! Clauses whose verb nobody knows, as in other languages. What is their subject and what is their value is told by the
-//! order of their words alone: two of them tell different things where they differ at two places (`Julie est responsable
-//! des paiements`, `Marc est responsable des livraisons`), in their subject or in their verb.
+//! order of their words alone: two of them tell different things where they differ at two places (`Julie est
+//! responsable des paiements`, `Marc est responsable des livraisons`), in their subject or in their verb.
 
 use super::token::Token;
 use super::{east_asian, lexicon, values, verb};
@@ -167,8 +167,8 @@ fn unmerged(word: &str) -> &str {
     MERGED.iter().find(|(merged, _)| lexicon::in_list(merged, word)).map_or(word, |(_, plain)| plain)
 }
 
-/// Tells whether two clauses tell different things: they differ at two places, share too little, or have another subject or
-/// another verb.
+/// Tells whether two clauses tell different things: they differ at two places, share too little, or have another
+/// subject or another verb.
 pub(super) fn tell_of_other_things(a: &UnreadClause, b: &UnreadClause) -> bool {
     let (of_a, of_b) = (places(a, b), places(b, a));
     if of_a.len() > 1 && of_b.len() > 1 {
@@ -228,7 +228,8 @@ fn has_other_verb(a: &UnreadClause, b: &UnreadClause, of_a: &(usize, usize), of_
     may_be_verb(a, of_a) && may_be_verb(b, of_b)
 }
 
-/// Tells whether both say what their subject is, behind prepositions that answer other questions: `es de Pedro`, `es rojo`.
+/// Tells whether both say what their subject is, behind prepositions that answer other questions: `es de Pedro`, `es
+/// rojo`.
 fn is_otherwise(a: &UnreadClause, b: &UnreadClause, of_a: &(usize, usize), of_b: &(usize, usize)) -> bool {
     let is_joined = |clause: &UnreadClause, place: &(usize, usize)| {
         place.0.checked_sub(1).is_some_and(|before| lexicon::in_list(IS, &clause.words[before].lower))
