@@ -7,12 +7,14 @@ use super::former_value;
 use super::lexicon;
 use super::outline::Outline;
 use super::phrase::{self, Phrase};
+use super::plans::{self, Outlook};
 use super::reason;
+use super::several;
 use super::tense;
 use super::term::{Role, Term};
 use super::token::Token;
 use super::tools;
-use super::unread;
+use super::unread::{self, UnreadClause};
 use super::values::{ClauseValue, ValueKind};
 use super::verb::{self, Verb};
 
@@ -41,6 +43,10 @@ pub(super) struct Clause {
     pub is_past: bool,
     /// True where the verb may have several objects, none of which takes the place of another.
     pub is_additive: bool,
+    /// True where the clause tells one of several things, whatever they are: `supports YAML`.
+    pub tells_one_of_several: bool,
+    /// True where the clause tells when somebody is absent.
+    pub tells_an_absence: bool,
     /// True where the title speaks of several things: `Sponsors`.
     pub is_of_several: bool,
     /// True where the clause says what one of several is: `a customer of ours is Acme`.
@@ -53,8 +59,9 @@ pub(super) struct Clause {
     pub is_deed: bool,
     /// True where the clause tells what happened on a day, or what a single day is like.
     pub tells_of_a_day: bool,
-    /// The words in their order, where the verb of the clause is not known.
-    pub unread: Option<Vec<String>>,
+    /// The clause in the order of its words, where its verb is not known.
+    pub unread: Option<UnreadClause>,
+    pub outlook: Outlook,
     pub outline: Outline,
     /// All words of the subject and of the values, in the spelling that is compared.
     pub said: BTreeSet<String>,
@@ -73,6 +80,8 @@ impl Clause {
 
 /// Reads the words of a clause. A clause without a subject speaks of `inherited`, the subject of the clause before.
 pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
+    let spelled = unread::without_false_denial(tokens);
+    let tokens = spelled.as_deref().unwrap_or(tokens);
     let plain = cleft::plain(tokens);
     let tokens = plain.as_deref().unwrap_or(tokens);
     let announces = tense::announces(tokens);
@@ -83,8 +92,10 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     // A name in the reason for a choice is what was not chosen.
     former.extend(reasons.into_iter().filter(|token| token.is_name).map(|token| token.lower));
     let is_event = !announces && tense::tells_once(&tokens);
-    let is_doubtful = tense::doubts(&tokens);
-    let is_past = tense::is_over(&tokens);
+    let is_doubtful = tense::doubts(&tokens) || plans::rejects(&tokens);
+    let outlook = Outlook::of(&tokens);
+    let is_past = tense::is_over(&tokens) || plans::is_over(&tokens);
+    let was_elsewhere = plans::was_elsewhere(&tokens);
     let tells_of_a_day = tense::tells_of_a_day(&tokens);
     let mut reading = Reading::default();
     let tokens = reading.polarity(&tokens);
@@ -98,6 +109,8 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
     let of_values = reading.values.iter().flat_map(|value| value.words.iter().chain(&value.of));
     let said = reading.subject.iter().flat_map(|term| [term.word.clone(), lexicon::canonical(&term.word)]);
     let said = said.chain(of_values.flat_map(|word| [word.clone(), lexicon::canonical(word)])).collect();
+    let unread = unread::read(&tokens);
+    let was = was || (was_elsewhere && unread.as_ref().is_some_and(UnreadClause::is_foreign));
     Clause {
         subject: reading.subject,
         values: reading.values,
@@ -113,13 +126,16 @@ pub(super) fn read(tokens: &[Token], inherited: &[Term]) -> Clause {
         announces,
         is_past: is_past || was,
         is_additive: reading.is_additive,
+        tells_one_of_several: several::tells_one(&tokens),
+        tells_an_absence: several::tells_an_absence(&tokens),
         is_of_several: false,
         is_indefinite: reading.outline.is_copula
             && tokens.first().is_some_and(|token| matches!(&*token.lower, "a" | "an" | "one" | "another" | "some")),
         acts: reading.acts,
         is_deed: reading.is_deed,
         tells_of_a_day,
-        unread: unread::words(&tokens),
+        unread,
+        outlook,
         is_advice: reading.is_advice,
         outline: reading.outline.finish(inherited),
         said,
@@ -200,7 +216,15 @@ impl Reading {
             let is_book = token.lower == "manual"
                 && !before.is_some_and(|before| lexicon::is_light_verb(&before.lower))
                 && next.is_none_or(|next| lexicon::is_light_verb(&next.lower) || lexicon::is_preposition(&next.lower));
-            match lexicon::opposite(&token.lower).filter(|_| (!is_switch || is_last) && !is_book) {
+            // German writes a switch that is on or off with words that are others elsewhere: `ist aus`.
+            let is_german =
+                before.is_some_and(|before| matches!(&*before.lower, "ist" | "sind" | "bleibt" | "bleiben"));
+            let word = match &*token.lower {
+                "an" if is_german && is_last => "on",
+                "aus" if is_german && is_last => "off",
+                word => word,
+            };
+            match lexicon::opposite(word).filter(|_| (!is_switch || is_last) && !is_book) {
                 Some((base, affirmed)) => {
                     self.negations += usize::from(!affirmed);
                     self.bans |= matches!(base, "permission" | "usage");

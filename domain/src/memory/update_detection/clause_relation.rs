@@ -32,6 +32,7 @@ fn may_relate(newer: &Clause, older: &Clause) -> bool {
         || older.is_doubtful
         || adds
         || (newer.is_past && !older.is_past)
+        || newer.outlook.is_apart_from(older.outlook)
         || newer.outline.measures_other(&older.outline))
 }
 
@@ -41,13 +42,14 @@ fn tell_of_two_days(newer: &Clause, older: &Clause) -> bool {
     tell_of_days && newer.outline.has_other_dates(&older.outline)
 }
 
-fn differ_at_two_places(newer: &Clause, older: &Clause) -> bool {
+/// Tells whether they tell different things, as far as can be told where nobody knows their verbs.
+fn tell_of_other_things(newer: &Clause, older: &Clause) -> bool {
     let unread = newer.unread.as_ref().zip(older.unread.as_ref());
-    unread.is_some_and(|(newer, older)| unread::differ_at_two_places(newer, older))
+    unread.is_some_and(|(newer, older)| unread::tell_of_other_things(newer, older)) && !names_as_former(newer, older)
 }
 
 pub(super) fn clause_relation(newer: &Clause, older: &Clause) -> ClauseRelation {
-    if !may_relate(newer, older) || tell_of_two_days(newer, older) || differ_at_two_places(newer, older) {
+    if !may_relate(newer, older) || tell_of_two_days(newer, older) || tell_of_other_things(newer, older) {
         return ClauseRelation::Apart;
     }
     match evidence(newer, older) {

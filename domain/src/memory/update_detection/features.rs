@@ -158,7 +158,13 @@ impl<'a> ClausePair<'a> {
         if denies && newer.announces && new.is_empty() {
             old = UnsharedWords { shared: old.shared, ..UnsharedWords::default() };
         }
-        Some(Self { newer, older, difference, slots, new, old, names_older: names_as_former(newer, older) })
+        let names_older = names_as_former(newer, older);
+        // What has another name has it everywhere: `acme-utils was renamed to acme-core`.
+        let renames = names_older && newer.has_no_subject() && newer.outline.has_verb(&lexicon::verb("renamed"));
+        if renames {
+            old = UnsharedWords { shared: old.shared, ..UnsharedWords::default() };
+        }
+        Some(Self { newer, older, difference, slots, new, old, names_older })
     }
 
     pub(super) fn is(&self, difference: Difference) -> bool {
@@ -197,14 +203,14 @@ impl<'a> ClausePair<'a> {
             other_tool: self.are_other_tools() && !self.are_verbs_related() && !self.do_one_job(),
             marker: newer.announces,
             names_older: *names_older,
-            additive: is_open && self.may_have_several(),
+            additive: (is_open && self.may_have_several()) || self.tells_one_of_several(),
             indefinite: is_open && self.has_slot(|slot, clause| !slot.is_before_verb() && clause.is_indefinite),
             of_several: is_open && newer.is_of_several && older.is_of_several && !names_older,
             condition: is_open && self.has_slot(|slot, _| slot.part.is_some_and(|part| part.is_condition)),
             permission: is_open && (newer.outline.is_permission() || older.outline.is_permission()),
             both_denied: is_open && !newer.is_affirmed && !older.is_affirmed,
             advice: self.is(Difference::Words) && newer.is_advice && older.is_advice,
-            subject_name: has_name_or_number && are_bare_subjects,
+            subject_name: has_name_or_number && are_bare_subjects && !names_older,
             other_role: self.has_other_role(),
             subject_phrase: self.is(Difference::Words) && are_bare_subjects,
             turned: is_open && is_bare_subject && self.is_turned(),
@@ -241,6 +247,15 @@ impl<'a> ClausePair<'a> {
 
     fn may_have_several(&self) -> bool {
         self.has_slot(|slot, clause| !slot.is_before_verb() && takes_several(clause, slot)) && !self.names_older
+    }
+
+    /// Tells whether both clauses tell one of several things, or one of several times at which somebody is absent.
+    fn tells_one_of_several(&self) -> bool {
+        let (newer, older) = (self.newer, self.older);
+        let tell_one = newer.tells_one_of_several && older.tells_one_of_several;
+        let is_one = tell_one && (self.is_open() || self.is(Difference::Exclusive));
+        let is_time = newer.tells_an_absence && older.tells_an_absence && self.are_values(ValueKind::Date);
+        (is_one || is_time) && self.has_slot(|slot, _| !slot.is_before_verb()) && !self.names_older
     }
 
     fn has_object(&self) -> bool {

@@ -10,6 +10,13 @@ const CHANGES: &str = "move moves moved moving switch switched switching switche
     changed changes raise raised lower lowered bump bumped go went goes gone increase increased reduce reduced up down \
     transition transitioned convert converted rename renamed port ported upgrade upgraded downgrade downgraded cut \
     relocated relocate extended shortened dropped shifted shift grew rose fell transferred rewritten rewrote rewrite";
+/// Participles of other languages for a change from one thing to another.
+const FOREIGN_CHANGES: &str = "gewechselt umgestiegen migriert umgezogen passé passés passées migré basculé migrado cambiado \
+    pasado migramos cambiamos pasamos passato passati migrato migrati mudamos overgestapt gemigreerd verhuisd overgegaan";
+/// Words of these languages before the value before, before the new value, and before such a participle.
+const FOREIGN_FROM: &str = "von vom de du des desde da dal van";
+const FOREIGN_TO: &str = "zu zum zur auf nach à au vers a al para naar";
+const FOREIGN_HELPERS: &str = "sind haben ist wurde sommes avons est hemos ha han siamo abbiamo è zijn hebben";
 const REPLACES: &str = "replace replaced replaces replacing swap swapped swaps drop dropped ditch ditched abandon \
     abandoned trade traded exchanged retire retired";
 const PREFERS: &str = "picked chose prefer prefers preferred";
@@ -35,8 +42,16 @@ pub(super) fn is_change(word: &str) -> bool {
     [CHANGES, REPLACES].iter().any(|list| in_list(list, word))
 }
 
+/// Tells whether a word of another language than English says so.
+pub(super) fn is_foreign_change(word: &str) -> bool {
+    in_list(FOREIGN_CHANGES, word)
+}
+
 /// Splits words into those without the former value, and the words of that value.
 pub(super) fn split(tokens: &[Token]) -> (Vec<Token>, BTreeSet<String>) {
+    if let Some(split) = foreign(tokens) {
+        return split;
+    }
     let mut is_former = vec![false; tokens.len()];
     let mut at = 0;
     while at < tokens.len() {
@@ -59,6 +74,8 @@ fn former_at(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
     let behind = |words: usize| Some((at, end(tokens, at + words)));
     match word(at) {
         "from" if tokens[..at].iter().any(|token| in_list(CHANGES, &token.lower)) => behind(1),
+        "from" if takes_over(&tokens[..at]) => behind(1),
+        "renamed" => renamed(tokens, at),
         "instead" if word(at + 1) == "of" => behind(2),
         "rather" if word(at + 1) == "than" => behind(2),
         "place" if word(at + 1) == "of" && at > 0 => Some((at - 1, end(tokens, at + 2))),
@@ -68,6 +85,36 @@ fn former_at(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
         _ if in_list(REPLACES, &tokens[at].lower) => replaced(tokens, at),
         _ => None,
     }
+}
+
+/// Reads `Wir sind von GitLab zu Forgejo gewechselt`. What is left tells of the new value alone. None for another
+/// clause.
+fn foreign(tokens: &[Token]) -> Option<(Vec<Token>, BTreeSet<String>)> {
+    if !tokens.iter().any(|token| is_foreign_change(&token.lower)) {
+        return None;
+    }
+    let is_in = |at: usize, list: &str| in_list(list, &tokens[at].lower);
+    let from = (0..tokens.len()).find(|at| is_in(*at, FOREIGN_FROM))?;
+    let to = (from + 2..tokens.len()).find(|at| is_in(*at, FOREIGN_TO))?;
+    let former = tokens[from + 1..to].iter().filter(|token| carries(token)).map(|token| token.lower.clone());
+    let tells_change = |at: &usize| is_in(*at, FOREIGN_CHANGES) || is_in(*at, FOREIGN_HELPERS);
+    let rest = (0..from).chain(to + 1..tokens.len()).filter(|at| !tells_change(at));
+    Some((rest.map(|at| tokens[at].clone()).collect(), former.collect()))
+}
+
+/// Tells whether words say that somebody takes a duty: `Jonas took over billing`.
+fn takes_over(tokens: &[Token]) -> bool {
+    let takes = |pair: &[Token]| in_list("take takes took taken", &pair[0].lower) && pair[1].lower == "over";
+    tokens.windows(2).any(takes) || tokens.iter().any(|token| in_list("inherited inherits", &token.lower))
+}
+
+/// Returns where the name before stands in `acme-utils was renamed to acme-core`, with the verb behind it. None where a
+/// noun is told that has another name.
+fn renamed(tokens: &[Token], at: usize) -> Option<(usize, usize)> {
+    let to = tokens.get(at + 1).is_some_and(|next| matches!(&*next.lower, "to" | "as" | "into"));
+    let verb = tokens[..at].iter().position(|token| in_list("was were is are has have got been", &token.lower))?;
+    let is_name = !tokens[0].opens && !tokens[..verb].iter().any(|token| lexicon::is_filler(&token.lower));
+    (to && is_name && (1..=3).contains(&verb)).then_some((0, verb))
 }
 
 /// Returns where the denial and the former value stand in `no longer A but B` and `not A but B`. None where no such

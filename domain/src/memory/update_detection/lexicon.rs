@@ -13,7 +13,8 @@ const FILLERS: &str = "a an the this that these those it its they them their we 
     instead today recently anymore longer finally eventually again going forward onwards effective immediately newly \
     latest current new actual actually please note remember update updated correction fyi reminder heads up decision \
     decided agreed team's everyone everything all any each both either own every to be been being do does did will \
-    shall should must can would have has had having jetzt ahora maintenant désormais adesso ora has's which who whom whose whatever let lets let's us about around \
+    shall should must can would have has had having jetzt ahora maintenant désormais adesso ora \
+    neue neuer neues neuen nouveau nouvelle nouvel nueva nuevo nuova nuovo nova novo nieuwe has's which who whom whose whatever let lets let's us about around \
     roughly approximately exactly simply always usually generally normally typically officially formally permanently \
     temporarily too yet since ago until by-default default-wise out up down off over back away together directly \
     value values setting settings set thing things one ones yes ok okay etc apiece may can could per such from than of is are was were am \
@@ -102,8 +103,16 @@ const SHAREABLE: &str = "access right rights permission permissions role roles l
     option options same idea knowledge skill skills experience time feeling impression ability credentials bug problem issue";
 /// Words that mean the first one, and the opposite of it.
 const OPPOSITES: &[(&str, &str)] = &[
-    ("activation", "enabled enables enabling on active activated activate"),
-    ("!activation", "disable disabled disables disabling inactive deactivated deactivate off"),
+    (
+        "activation",
+        "enabled enables enabling on active activated activate aktiviert eingeschaltet activé activée activado activada \
+         attivo attivato attivata acceso ingeschakeld",
+    ),
+    (
+        "!activation",
+        "disable disabled disables disabling inactive deactivated deactivate off deaktiviert ausgeschaltet abgeschaltet \
+         désactivé désactivée desactivado desactivada disattivato disattivata spento uitgeschakeld",
+    ),
     ("permission", "allowed permitted permit fine okay welcome ok"),
     ("!permission", "forbid forbidden forbids prohibited disallowed disallow banned ban bans blocked blocks block"),
     ("obligation", "mandatory required compulsory obligatory"),

@@ -44,6 +44,11 @@ fn reason(tokens: &[Token], at: usize) -> Option<usize> {
         "as" => behind_pause,
         "so" => at > 0 && (behind_pause || next.lower == "that" || lexicon::is_pronoun(&next.lower)),
         "after" | "following" | "with" => (at == 0 || end == tokens.len()) && is_occasion(),
+        // What a rule is for: `need two approvals before they can be merged`.
+        "before" => {
+            let is_possible = tokens.get(at + 2).is_some_and(|token| matches!(&*token.lower, "can" | "may"));
+            at > 0 && is_possible && matches!(&*next.lower, "they" | "it" | "you" | "we")
+        }
         "effective" | "starting" | "beginning" => at == 0,
         _ => false,
     };

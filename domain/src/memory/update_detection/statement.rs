@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::clause::{self, Clause};
 use super::term::{Role, Term};
 use super::token::{self, Token};
-use super::{former_value, lexicon, verb};
+use super::{former_value, lexicon, plans, verb};
 
 /// The most bytes of a text that are read. What is said beyond that does not make a statement about one thing.
 const READ_BYTES: usize = 8_192;
@@ -139,12 +139,14 @@ fn clauses(text: &str, subject: &[Term]) -> Vec<Clause> {
     let is_one_of_several = sentences.iter().any(tells_apart);
     let states = |sentence: &Vec<Token>| !sentence.last().is_some_and(|last| last.asks);
     for sentence in sentences.into_iter().filter(states) {
+        let is_taken_back = plans::returns(&sentence);
         for tokens in segments(&sentence) {
             if all.len() >= 2 * MOST_CLAUSES {
                 return all;
             }
             let mut clause = clause::read(tokens, &inherited);
             clause.is_added |= is_one_of_several;
+            clause.is_doubtful |= is_taken_back;
             clause.former.extend(dismissed.iter().cloned());
             if !clause.has_no_subject() {
                 inherited = clause.subject.iter().filter(|term| term.role != Role::Action).cloned().collect();

@@ -43,7 +43,7 @@ const SYNONYMS: &[&str] = &[
     "meeting meet meets",
     "retain retention retains retained",
     "backup backups",
-    "write written writes",
+    "write written writes rewrite rewrites rewritten rewrote",
     "speak speaks language",
     "employ employer employed works",
     "review reviewer reviews reviewed",

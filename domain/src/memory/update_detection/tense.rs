@@ -91,7 +91,9 @@ pub(super) fn announces(tokens: &[Token]) -> bool {
             // That something is abandoned is a state of it.
             "abandoned" => false,
             word => {
-                (word.ends_with("ed") || matches!(word, "went" | "rewrote" | "cut")) && former_value::is_change(word)
+                (word.ends_with("ed") || matches!(word, "went" | "rewrote" | "rewritten" | "cut"))
+                    && former_value::is_change(word)
+                    || former_value::is_foreign_change(word)
             }
         }
     })

@@ -4,10 +4,13 @@ use rstest::rstest;
 
 use super::*;
 
+mod changes;
 mod days;
 mod dotted;
+mod facts;
 mod jobs;
 mod persons;
+mod plans;
 mod set;
 mod several;
 mod unread;

@@ -2,6 +2,7 @@
 
 use super::calendar;
 use super::dotted;
+use super::east_asian;
 use super::lexicon;
 use super::tools;
 
@@ -49,6 +50,7 @@ impl Token {
 pub(super) fn sentences(text: &str, most: usize) -> Vec<Vec<Token>> {
     let (mut all, mut words, mut count) = (Vec::new(), Vec::new(), 0);
     for line in text.lines() {
+        let line = east_asian::spaced(line);
         let line = line.trim_start().trim_start_matches(['-', '*', '#', '>', '•', ' ']);
         let written = words_of(line);
         for (at, word) in written.iter().enumerate() {
@@ -115,7 +117,7 @@ fn words_of(line: &str) -> Vec<&str> {
 }
 
 /// The pairs of words that are written as one word elsewhere, each with that word.
-const PAIRS: [(&str, &str, &str); 12] = [
+const PAIRS: [(&str, &str, &str); 13] = [
     ("united", "kingdom", "uk"),
     ("united", "states", "usa"),
     ("time", "out", "timeout"),
@@ -125,6 +127,7 @@ const PAIRS: [(&str, &str, &str); 12] = [
     ("sign", "in", "login"),
     ("e", "mail", "email"),
     ("on", "call", "oncall"),
+    ("continuous", "integration", "ci"),
     ("in", "charge", "responsible"),
     ("road", "map", "roadmap"),
     ("data", "base", "database"),

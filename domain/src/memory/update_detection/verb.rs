@@ -465,8 +465,9 @@ fn is_verb_here(tokens: &[Token], at: usize, has_earlier: bool) -> Option<bool> 
         return Some(false);
     }
     let follows_plural = at > 0 && previous.ends_with('s') && !word.ends_with('s') && !tokens[at - 1].is_name;
-    let is_announced =
-        is_modal(previous) || matches!(previous, "to" | "people" | "please" | "would" | "always") || follows_plural;
+    let is_announced = is_modal(previous)
+        || matches!(previous, "to" | "people" | "please" | "would" | "always" | "never")
+        || follows_plural;
     // A step that is done to reach something comes before it: `Run the script to load the data`.
     if is_announced && !(previous == "to" && has_earlier) {
         return Some(true);
