@@ -17,6 +17,7 @@ use std::sync::atomic::AtomicBool;
 use reasoning_bank_domain::episode::{EpisodeFilter, LifecycleRules};
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use tokio::sync::Mutex;
 
 use crate::embedding_cache::CachedEmbedder;
 use crate::error::Error;
@@ -44,6 +45,8 @@ pub struct EpisodesHandle {
     clock: Clock,
     /// True where this process has already looked for episodes without vectors before a search.
     filled: Arc<AtomicBool>,
+    /// Held from the search for an episode that says the same until the new one is stored.
+    reporting: Arc<Mutex<()>>,
 }
 
 /// The parts that the handle combines.
@@ -59,7 +62,18 @@ pub(crate) struct EpisodeServices {
 impl EpisodesHandle {
     pub(crate) fn new(services: EpisodeServices, rules: LifecycleRules, clock: Clock) -> Self {
         let EpisodeServices { store, workspaces, embedder, usage, memories, artefacts } = services;
-        Self { store, workspaces, embedder, usage, memories, artefacts, rules, clock, filled: Arc::default() }
+        Self {
+            store,
+            workspaces,
+            embedder,
+            usage,
+            memories,
+            artefacts,
+            rules,
+            clock,
+            filled: Arc::default(),
+            reporting: Arc::default(),
+        }
     }
 
     /// Makes a handle that carries out this request of a client: its first commit stores the request as well.

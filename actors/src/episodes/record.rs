@@ -8,6 +8,7 @@ use reasoning_bank_domain::episode::{
 use reasoning_bank_domain::memory::ids::TraceId;
 use reasoning_bank_domain::memory::trace::{Trace, TraceSource};
 use reasoning_bank_domain::memory::workspace::WorkspaceId;
+use tokio::time::timeout_at;
 use uuid::Uuid;
 
 use super::EpisodesHandle;
@@ -31,6 +32,9 @@ pub struct RecordEpisode {
 impl EpisodesHandle {
     /// Stores an episode. The same said again is the same episode, to which nothing is added.
     pub async fn record(&self, request: RecordEpisode, deadline: Deadline) -> Result<ReportedEpisode, Error> {
+        // A client may say the same in several calls at once.
+        let alone = timeout_at(deadline.instant(), self.reporting.lock()).await;
+        let _alone = alone.map_err(|_| Error::DeadlineExceeded)?;
         self.store_episode(None, request, deadline).await
     }
 

@@ -362,6 +362,21 @@ async fn what_a_context_was_told_of_its_task_is_known_of_the_episode() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_same_told_by_calls_at_the_same_time_is_one_episode() {
+    let world = world(good_model()).await;
+    let record = async || {
+        let episode = failed("Mend the login", "PanicError: shaft", "reset the breaker");
+        let request = RecordEpisode { episode, workspace: project(), session: Some("earlier".into()) };
+        world.handle.episodes.record(request, soon()).await.unwrap().episode
+    };
+    let (first, second, third) = tokio::join!(record(), record(), record());
+    assert_eq!([&first, &second, &third].map(|told| told.episode_id), [first.episode_id; 3]);
+    assert_eq!([first, second, third].iter().filter(|told| told.created).count(), 1);
+    assert_eq!(world.number_of_episodes().await, 1);
+    world.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_episode_that_is_gone_is_not_named_as_what_resolved_a_failure() {
     let world = world(good_model()).await;
     let record = async |episode: NewEpisode| {

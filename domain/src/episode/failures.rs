@@ -67,7 +67,11 @@ pub fn resolved_failure(trace: &Trace, met: &Signature, printed: &PrintedFailure
 
 /// Tells whether a failure with this signature is the very one that was printed.
 fn is_printed(failure: &FailureAnalysis, own: &Signature, printed: &PrintedFailure) -> bool {
-    ToldFailure::of(own.error(), &failure.error).is_of(printed)
+    let told = PrintedFailure::of(&failure.error);
+    match told.has_message() && printed.has_message() {
+        true => told.says_the_same(printed),
+        false => ToldFailure::of(own.error(), &failure.error).is_of(printed),
+    }
 }
 
 impl Trace {

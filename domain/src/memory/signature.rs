@@ -4,8 +4,8 @@
 //! `error_name` finds the name of an error in a text, `message` makes one of what a program printed, and
 //! `mentioned_error` finds the error that a task is about. Two failures of one signature may still have nothing in
 //! common: `informative_error` tells signatures that say much from those that every program has, `printed_failure`
-//! keeps the lines that tell a failure from others, and `agreement` compares them. `word_class` has the patterns of
-//! words.
+//! keeps the lines that tell a failure from others, `same_failure` compares two that programs printed, and `agreement`
+//! compares one with what a person tells of it. `word_class` has the patterns of words.
 
 mod agreement;
 mod error_name;
@@ -13,6 +13,7 @@ mod informative_error;
 mod mentioned_error;
 mod message;
 mod printed_failure;
+mod same_failure;
 mod word_class;
 
 use std::fmt;
@@ -39,7 +40,8 @@ impl Signature {
     /// signature (`valueerror|parsing`). The message may be one line (`ValueError: bad literal`) or all that was
     /// printed with frames and positions. A domain inside a signature counts only where `domain` gives none.
     pub fn of(raw: &str, domain: Option<&str>) -> Self {
-        let raw = raw.trim();
+        let readable = message::readable(raw);
+        let raw = readable.trim();
         let (error, own_domain) = match raw.rsplit_once('|') {
             Some((error, own)) if is_signature(error, own) => (error, Some(own)),
             _ => (raw, None),

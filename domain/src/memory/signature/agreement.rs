@@ -4,7 +4,7 @@
 //! People name an error as they like (`cargo`, `Cannot find module`, `exit code 1`), so that where the names differ,
 //! more of what was printed has to be told.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Signature;
 use super::message::SYSTEM;
@@ -82,6 +82,8 @@ const NAME_BYTES: usize = 4;
 const SHARED_BESIDE_NAME: f64 = 0.5;
 /// The number of words of a line, however long, that are told of nothing else.
 const MANY_WORDS: usize = 6;
+/// The number of telling words of a line that says what is wrong with one thing.
+const SHORT_WORDS: usize = 5;
 /// The exit code of a process that the system killed, mostly for its memory.
 const KILLED: &str = "exit code 137";
 /// Words of phrases that say which kind of work failed, and not why.
@@ -157,6 +159,9 @@ impl ToldFailure {
     /// Tells whether a program failed as the warning tells.
     pub fn is_of(&self, printed: &PrintedFailure) -> bool {
         let told = ToldWords::of(&self.text);
+        if told.names_another(&printed.message) {
+            return false;
+        }
         if self.signature.matches(&printed.signature) {
             // A phrase that is printed as it is named is the cause by itself.
             let is_phrase = self.names_cause && self.name.contains(' ');
@@ -259,6 +264,8 @@ fn telling_literals<'a>(line: &'a PrintedLine, kind: &str) -> impl Iterator<Item
 struct ToldWords<'a> {
     all: HashSet<&'a str>,
     in_a_row: HashSet<[&'a str; RUN_WORDS]>,
+    /// The words that stand behind two others.
+    behind: HashMap<[&'a str; 2], HashSet<&'a str>>,
 }
 
 /// The number of telling words of a line that a text has too, and the number of all of them.
@@ -277,7 +284,26 @@ impl SharedWords {
 impl<'a> ToldWords<'a> {
     fn of(text: &'a str) -> Self {
         let words: Vec<&str> = words(text).collect();
-        Self { all: words.iter().copied().collect(), in_a_row: words.array_windows().copied().collect() }
+        let mut behind: HashMap<_, HashSet<_>> = HashMap::new();
+        for line in text.lines() {
+            let words: Vec<&str> = self::words(line).collect();
+            for [first, second, next] in words.array_windows() {
+                behind.entry([*first, *second]).or_default().insert(*next);
+            }
+        }
+        Self { all: words.iter().copied().collect(), in_a_row: words.array_windows().copied().collect(), behind }
+    }
+
+    /// Tells whether the text has another name where a short line ends with one: `no such table: users` and `no such
+    /// table: orders`.
+    fn names_another(&self, line: &PrintedLine) -> bool {
+        let [.., first, second, name] = &*line.words else { return false };
+        let telling: Vec<&String> = line.words.iter().filter(|word| is_telling(word)).collect();
+        let told = self.behind.get(&[first.as_str(), second.as_str()]);
+        let is_another =
+            |told: &HashSet<&str>| told.iter().all(|told| is_telling(told) && telling.iter().all(|own| own != told));
+        let is_short = telling.len() <= SHORT_WORDS && telling.last() == Some(&name);
+        is_short && is_telling(second) && !self.all.contains(name.as_str()) && told.is_some_and(is_another)
     }
 
     /// Counts the words of a line that the text has too. The words of `name`, the name of the error, say nothing.
@@ -345,6 +371,8 @@ mod tests {
     #[case("RuntimeError: CUDA out of memory", "CUDA is out of memory with batch size 64", true)]
     #[case("RuntimeError: event loop is closed", "CUDA is out of memory with batch size 64", false)]
     #[case("psycopg2.OperationalError: server closed the connection unexpectedly", "database is locked", false)]
+    #[case("OperationalError: no such table: orders", "OperationalError: no such table: users", false)]
+    #[case("OperationalError: no such table: orders", "no such table: orders", true)]
     #[case("Error", "Error", false)]
     #[case("AssertionError: 1 != 2", "AssertionError", false)]
     fn failures_of_many_causes_are_the_same_where_they_name_the_same(

@@ -67,8 +67,13 @@ impl Signature {
         let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
         let said: Vec<&str> = words.into_iter().filter(|word| !is_number(word)).collect();
         let said = said.join(" ");
-        said.is_empty() || GENERIC.contains(&&*said) || STATUS.iter().any(|status| said.contains(status))
+        said.is_empty() || GENERIC.contains(&&*said) || is_status(&said)
     }
+}
+
+/// Tells whether a message, in lowercase, says with which status a process ended.
+pub(super) fn is_status(message: &str) -> bool {
+    STATUS.iter().any(|status| message.contains(status))
 }
 
 #[cfg(test)]

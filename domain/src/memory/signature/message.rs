@@ -6,12 +6,21 @@
 //! (`Caused by`) the last cause, which is the root. Otherwise it is the last line that starts with a type or a code, or
 //! else the first that says with a word like `panic:` or `error:` that something failed, or else the first.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::error_name::first_error;
+use super::informative_error::is_status;
 use super::word_class::compiled;
+use crate::safety::invisible::drop_invisible;
+
+/// Returns what was printed without colours and other escape sequences, and with the colons of all scripts as `": "`.
+pub(super) fn readable(printed: &str) -> Cow<'_, str> {
+    let visible = drop_invisible(printed).text;
+    if visible.contains('：') { Cow::Owned(visible.replace('：', ": ")) } else { visible }
+}
 
 /// Returns the name in lowercase, on one line, without `": "`. The name of a name is that name.
 pub(super) fn name(raw: &str) -> String {
@@ -51,6 +60,23 @@ pub fn error_message(printed: &str) -> Option<String> {
     Some(format!("{}{said}", line.trim()))
 }
 
+/// Returns what the line that names the error says of it, without what stands before the error. For a panic this is what
+/// happened. None where the line is nothing that a program prints.
+pub(super) fn statement(printed: &str) -> Option<String> {
+    let patterns = PATTERNS.as_ref()?;
+    let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
+    let (printed, next) = deciding(&lines, patterns)?;
+    let line = patterns.bare(printed);
+    if let Some(happened) = patterns.happened(line, next) {
+        return Some(happened.trim().to_owned());
+    }
+    let has_label = line.split_once(": ").is_some_and(|(label, _)| !label.contains(char::is_whitespace));
+    let is_printed = has_label || line != printed.trim() || patterns.named(line).is_some();
+    let behind_shell = patterns.shell.find(line).map_or(line, |shell| &line[shell.end()..]);
+    let said = without_process(behind_shell);
+    (is_printed || patterns.says_failure(line) || is_status(&line.to_lowercase())).then(|| said.to_owned())
+}
+
 /// Finds the line that names the error, and the line after it, where a panic says what happened. None where nothing was
 /// printed.
 fn deciding<'a>(lines: &[&'a str], patterns: &Patterns) -> Option<(&'a str, Option<&'a str>)> {
@@ -61,7 +87,13 @@ fn deciding<'a>(lines: &[&'a str], patterns: &Patterns) -> Option<(&'a str, Opti
     };
     let is_frame = |line: &str| line.trim_start().starts_with("at ") || line.trim_start().starts_with("File \"");
     let cause = || lines.iter().rposition(|line| line.trim_start().strip_prefix("Caused by: ").is_some());
-    let typed = || lines.iter().rposition(|line| !is_frame(line) && patterns.named(line).is_some());
+    let is_typed = |line: &str| !is_frame(line) && patterns.named(line).is_some();
+    // The summary of a test runner repeats what it told before.
+    let is_summary = |line: &str| line.trim_start().starts_with("FAILED ");
+    let typed = || {
+        let told = lines.iter().rposition(|line| is_typed(line) && !is_summary(line));
+        told.or_else(|| lines.iter().rposition(|line| is_typed(line)))
+    };
     let failed = || lines.iter().position(|line| patterns.says_failure(line));
     let at = traceback().filter(|at| !is_frame(lines[*at])).or_else(cause).or_else(typed).or_else(failed).unwrap_or(0);
     Some((lines.get(at)?, lines.get(at + 1).copied()))
@@ -114,12 +146,18 @@ pub(super) const SYSTEM: [&str; 14] = [
 impl Patterns {
     fn new() -> Result<Self, regex::Error> {
         let endings = "Error|Exception|Warning|Interrupt|Exit|Timeout|Iteration|Failure|Fault|Panic";
+        let calls = r"listen|connect|bind|read|write|open|accept|send|getaddrinfo|spawn(?: \S+)?";
+        let errno = "E(?:ACCES|ADDRINUSE|AGAIN|BADF|BUSY|CONNREFUSED|CONNRESET|EXIST|HOSTUNREACH|INVAL|ISDIR|MFILE|\
+                     NOENT|NOSPC|NOTDIR|NOTEMPTY|NOTFOUND|PERM|PIPE|TIMEDOUT|XDEV)";
         let code = "[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+";
         let named = [
             r"^(?:error|warning)\[([A-Za-z]+\d+)\]".to_owned(),
             r"^(?:fatal )?(?:error|warning) ([A-Z]{1,6}\d{2,6})\b".to_owned(),
             r"^[A-Za-z_$][\w$.]* ?\[([A-Z][A-Z0-9_]{3,})\](?::|$)".to_owned(),
             r"^Error: (E[A-Z0-9]{3,15})(?:: |$)".to_owned(),
+            format!(r"^Error: (?:{calls}) (E[A-Z]{{3,15}})\b"),
+            format!(r"^({errno}): "),
+            r"^code (E[A-Z0-9]{3,15})$".to_owned(),
             r"^code: '([A-Z][A-Z0-9_]{3,})'".to_owned(),
             format!(r"^({code})(?:: |:?\s*$)"),
             format!(
@@ -130,12 +168,21 @@ impl Patterns {
         Ok(Self {
             before: compiled(concat!(
                 r#"^(?:E\s+|Exception in thread "[^"]*"\s+|Caused by:\s+|Uncaught\s+(?:\(in promise\)\s+)?|"#,
-                r"Unhandled (?:exception|rejection)[.:]\s+)"
+                r"Unhandled (?:exception|rejection)[.:]\s+|FAILED \S+ - |npm (?:ERR!|error) |g?make(?:\[\d+\])?: \*\*\* |",
+                r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?[.,]?\d*(?:Z| ?[+-]\d\d:?\d\d)?\s+|",
+                // The level of a log, with the name of a logger.
+                r"\[(?:ERROR|FATAL|CRITICAL|SEVERE)\]\s+|",
+                r"(?:ERROR|FATAL|CRITICAL|SEVERE)\s+(?:[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)+:?\s+)?)"
             ))?,
-            shell: compiled(r"^(?:-|\S*/)?(?:ba|z|da|k|fi)?sh: (?:(?:line )?\d+: )?")?,
+            shell: compiled(concat!(
+                r"^(?:(?:-|\S*/)?(?:ba|z|da|k|fi)?sh: (?:(?:(?:line|ligne|línea|Zeile|linha|riga) )?\d+: )?|",
+                r"\S+: (?:line|ligne|línea|Zeile|linha|riga) \d+: )",
+            ))?,
             panicked: compiled(r"^thread '[^']*'(?: \(\d+\))? panicked at\s*")?,
             failure: compiled(r"^(?:(?:PHP )?(?:[Ff]atal|FATAL)(?: error)?|error|ERROR|panic|runtime error):\s+")?,
-            position: compiled(r"^\S*?[^\s:\d]\S*?(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))(?:: | - |:?\s*$)")?,
+            position: compiled(
+                r"^\S*?[^\s:\d]\S*?(?::\d+(?::\d+)?|:\d+:in [`'][^']*'|\(\d+(?:,\d+)?\))(?:: | - |:?\s*$)",
+            )?,
             named: named.iter().map(|pattern| compiled(pattern)).collect::<Result<_, _>>()?,
             type_name: compiled(&format!(r"^(?:\w+(?:\.|::))*(\w*(?:{endings}))\b"))?,
             literals: compiled(
@@ -170,15 +217,23 @@ impl Patterns {
             || system(line).is_some()
     }
 
+    /// Returns what happened, where the line tells of a panic. `next` is the line after it.
+    fn happened<'a>(&self, line: &'a str, next: Option<&'a str>) -> Option<Cow<'a, str>> {
+        let panicked = self.panicked.find(line)?;
+        let own = self.position.replace(&line[panicked.end()..], "");
+        if own.trim().is_empty() {
+            return Some(Cow::Borrowed(next.unwrap_or_default()));
+        }
+        // Older versions say what happened first, and then where.
+        let older = own.strip_prefix('\'').and_then(|own| own.rsplit_once("', ")).map(|(own, _)| own.to_owned());
+        Some(older.map_or(own, Cow::Owned))
+    }
+
     /// Returns what a line without a type says went wrong, in its own words. `next` is the line after it.
     fn described(&self, line: &str, next: Option<&str>) -> String {
         let line = self.bare(line);
-        if let Some(panicked) = self.panicked.find(line) {
-            let own = self.position.replace(&line[panicked.end()..], "");
-            // Older versions say what happened first, and then where.
-            let own = own.strip_prefix('\'').and_then(|own| own.rsplit_once("', ")).map_or(&*own, |(own, _)| own);
-            let said = if own.trim().is_empty() { next.unwrap_or_default() } else { own };
-            return self.message(said.trim(), "panic");
+        if let Some(panicked) = self.happened(line, next) {
+            return self.message(panicked.trim(), "panic");
         }
         let mut rest = line;
         let mut word = None;
@@ -208,6 +263,17 @@ impl Patterns {
 
 /// Returns what the system said, where a part of the line is just that.
 fn system(line: &str) -> Option<String> {
-    let mut parts = line.split([':', ',']).map(|part| part.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
-    parts.find(|part| SYSTEM.contains(&&**part))
+    // A shell tells of a process that a signal ended with its number before and its command behind.
+    let without_command = |part: &str| part.split_once(" (core dumped)").map_or(part, |(said, _)| said).to_owned();
+    let said =
+        |part: &str| without_command(without_process(part)).trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    line.split([':', ',']).map(said).find(|part| SYSTEM.contains(&&**part))
+}
+
+/// Returns what a shell tells of a process that a signal ended, without the number of the process.
+fn without_process(line: &str) -> &str {
+    match line.contains("(core dumped)") {
+        true => line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim_start(),
+        false => line,
+    }
 }

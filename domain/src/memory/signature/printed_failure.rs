@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::message::{readable, statement};
 use super::word_class::compiled;
 use super::{Signature, error_message};
 
@@ -65,6 +66,8 @@ pub struct PrintedFailure {
     pub(super) signature: Signature,
     /// The line that names the error or says what failed.
     pub(super) message: PrintedLine,
+    /// The words of the error, where a program printed it, in its own letters.
+    pub(super) statement: Option<String>,
     /// The lines that may say what failed.
     pub(super) lines: Vec<PrintedLine>,
 }
@@ -81,11 +84,13 @@ pub(super) struct PrintedLine {
 
 impl PrintedFailure {
     pub fn of(printed: &str) -> Self {
+        let printed = &*readable(printed);
         let lines = telling_lines(printed);
         let message = error_message(printed).or_else(|| lines.first().map(|line| (*line).to_owned()));
         Self {
             signature: Signature::of(printed, None),
             message: PrintedLine::of(&message.unwrap_or_default()),
+            statement: statement(printed),
             lines: lines.into_iter().map(PrintedLine::of).collect(),
         }
     }

@@ -97,6 +97,24 @@ fn everything_that_names_an_error_becomes_one_signature(
 #[case("Error: ENOENT: no such file or directory, open 'x'", "enoent|")]
 #[case("Uncaught (in promise) TypeError: x is not a function", "typeerror|")]
 #[case("Error: what happened", "error|")]
+#[case("Error: listen EADDRINUSE: address already in use :::3000", "eaddrinuse|")]
+#[case("Error: connect ECONNREFUSED 127.0.0.1:5432", "econnrefused|")]
+#[case("Error: spawn convert ENOENT", "enoent|")]
+#[case("EACCES: permission denied, mkdir '/usr/lib/node_modules'", "eacces|")]
+#[case("ERROR: relation \"orders\" does not exist", "relation does not exist|")]
+#[case("npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree", "eresolve|")]
+#[case("npm ERR! code E404", "e404|")]
+// Logs and runners
+#[case("FAILED tests/test_a.py::test_x - AttributeError: 'User' object has no attribute 'id'", "attributeerror|")]
+#[case(
+    "E   KeyError: 'uid'\n\ntests/test_a.py:3: KeyError\nFAILED tests/test_a.py::test_x - KeyError: 'uid'",
+    "keyerror|"
+)]
+#[case("2026-11-28 10:00:00,123 ERROR api.views KeyError: 'uid'", "keyerror|")]
+#[case("[ERROR] java.lang.NullPointerException: Cannot invoke f()", "nullpointerexception|")]
+#[case("\u{1b}[31mKeyError: 'uid'\u{1b}[0m", "keyerror|")]
+#[case("NullReferenceException：对象引用未设置", "nullreferenceexception|")]
+#[case("./run.sh: line 3: 12345 Segmentation fault (core dumped) ./server", "segmentation fault|")]
 // Go
 #[case(
     "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/x.go:8 +0x1d\nexit status 2",
