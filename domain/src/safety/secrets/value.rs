@@ -157,8 +157,8 @@ fn is_phrase<'a>(words: impl Iterator<Item = &'a str>) -> bool {
         signs.next().is_some_and(char::is_uppercase) && word.chars().count() >= 3 && signs.all(char::is_lowercase)
     };
     (2..=5).contains(&words.len())
-        && words.iter().any(|word| is_number(word))
-        && words.iter().any(|word| is_capitalised(word))
+        && words.iter().any(is_number)
+        && words.iter().any(is_capitalised)
         && words.iter().all(|word| is_number(word) || is_capitalised(word))
 }
 
