@@ -36,7 +36,7 @@ impl MemoriesHandle {
             return Ok(Vec::new());
         }
         let id = self.workspaces.resolve(workspace, deadline).await?.workspace.id;
-        let withdrawals = taken_back.iter().map(|wrong| Withdrawal::of(wrong, standing, &id));
+        let withdrawals = taken_back.iter().flat_map(|wrong| Withdrawal::of(wrong, standing, &id));
         // A lesson that stands for another exchange of the file stays.
         let withdrawals: Vec<Withdrawal> = withdrawals.filter(|of| !standing.contains(&Some(of.lesson))).collect();
         self.withdraw_these(&withdrawals, workspace, deadline).await

@@ -173,6 +173,7 @@ async fn a_lesson_leaves_search_once_its_answer_is_taken_back_and_comes_back_for
         exchange: exchange(QUESTION, ANSWER),
         put_right_by: Some(0),
         refusal: CaptureRefusal::TakenBack,
+        takes_back_rule: false,
     };
     let withdraw = async |standing: &[Option<MemoryId>]| {
         memories.withdraw(std::slice::from_ref(&taken_back), standing, &project(), soon()).await.unwrap()
@@ -199,6 +200,7 @@ async fn a_lesson_leaves_search_where_nothing_puts_its_answer_right() {
         exchange: exchange(QUESTION, ANSWER),
         put_right_by: None,
         refusal: CaptureRefusal::TakenBack,
+        takes_back_rule: false,
     }];
     let memories = &world.handle.memories;
     assert_eq!(memories.withdraw(&taken_back, &[], &elsewhere(), soon()).await.unwrap(), []);

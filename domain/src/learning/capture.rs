@@ -8,7 +8,7 @@
 //! `blocks` cuts an answer into pieces, `classify` tells what a sentence does by the cues of `words`, and `analysis` is
 //! the answer with both. `assess` decides whether an exchange is worth keeping. `extract` makes the lesson, `describe`
 //! its title, and `draft` the memory that is compared with the bank. `user_rules` makes a lesson of what the question
-//! itself states as a rule.
+//! itself states as a rule (`rule_sentences`), and `rule_changes` tells what a later message makes of it.
 
 mod analysis;
 mod assess;
@@ -17,6 +17,8 @@ mod classify;
 mod describe;
 mod draft;
 mod extract;
+mod rule_changes;
+mod rule_sentences;
 mod user_rules;
 mod words;
 
@@ -39,7 +41,9 @@ use crate::text::shortened;
 pub use assess::{Assessment, Traits, assess};
 pub(crate) use blocks::sentences;
 pub use draft::{Draft, novelties};
+pub(crate) use rule_changes::taken_back;
 pub use user_rules::rule_of;
+pub(crate) use user_rules::rules_in;
 
 /// The most characters of a question as the task that a memory was learned from.
 const TASK_MAX_CHARS: usize = 2_000;
@@ -123,7 +127,9 @@ impl CaptureRefusal {
     fn because(self) -> &'static str {
         match self {
             Self::QuestionTooShort => "the question is shorter than passive.min_question_length",
-            Self::AnswerTooShort => "the answer is shorter than passive.min_answer_length",
+            Self::AnswerTooShort => {
+                "the answer is shorter than passive.min_answer_length, and no rule for later is stated"
+            }
             Self::NoCodeBlock => "the answer has no code block, and passive.require_code_blocks is set",
             Self::NoExplanation => "the answer explains nothing, and passive.require_explanations is set",
             Self::NothingToLearn => "the answer has neither code, nor an explanation, nor steps",
@@ -134,7 +140,7 @@ impl CaptureRefusal {
             Self::Narration => "the answer announces what is about to be done",
             Self::Plan => "it is a plan without substance",
             Self::Output => "it is output of a program",
-            Self::OneOff => "the answer fits this one occasion only",
+            Self::OneOff => "it fits this one occasion only",
             Self::RestatesQuestion => "the answer says little more than the question",
             Self::TooThin => "too little of the answer would help with another task",
             Self::TakenBack => "what was said later takes the answer back",
@@ -278,7 +284,8 @@ pub fn memory_of(
 /// Makes the memory of the rule that the question of an exchange states. None where it states none, or the memory is
 /// not a valid one. The exchange has been [`scrubbed`].
 fn rule_memory_of(exchange: &Exchange, id: MemoryId, origin: &CaptureOrigin, at: Timestamp) -> Option<Memory> {
-    fit(as_memory(rule_of(exchange)?, None, exchange, id, origin, at)).ok()
+    let alone = user_rules::of_rule_alone(exchange);
+    fit(as_memory(rule_of(exchange)?, None, &alone, id, origin, at)).ok()
 }
 
 fn fit(memory: Memory) -> Result<Memory, CaptureRefusal> {

@@ -8,6 +8,7 @@
 //! a mistake takes back the answer that it names, behind praise of another one too. An answer that begins by saying
 //! that the assistant was wrong takes back the one before it.
 
+mod rule_history;
 mod standing;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use super::transcript::{Exchange, UserRequest};
 use crate::retrieval::standalone::{only_carries_on, stands_alone};
 use crate::text::terms;
 
+pub(super) use rule_history::RuleHistory;
 pub use standing::{TakenBackExchange, left_standing};
 
 /// The number of sentences that are read.

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 use crate::learning::capture::{Thresholds, assess, lesson_of, rule_of, scrubbed};
-use crate::learning::correction::{Objections, failed_work, said_against};
+use crate::learning::correction::{Objections, RuleHistory, failed_work, said_against};
 use crate::learning::job::{Job, Work};
 use crate::learning::lesson::{self, AcceptedLessons, Lesson, LessonContext, LessonError, LessonOrigin, PrintedError};
 use crate::learning::transcript::{self, Exchange, TranscriptError};
@@ -195,17 +195,20 @@ fn of_answers(
     Ok(lessons.into_iter().map(|(_, lesson)| lesson).collect())
 }
 
-/// Returns the rules that users state in a session, each once. They stay true whatever became of the answers.
+/// Returns the rules that users state in a session, each once, without those that they take back later. They stay true
+/// whatever became of the answers.
 fn rules_of_users(exchanges: &[Exchange], objections: &Objections) -> Vec<Lesson> {
+    let history = RuleHistory::of(exchanges);
     let mut rules: Vec<Lesson> = Vec::new();
     for (n, exchange) in exchanges.iter().enumerate() {
-        let answered = Exchange { asked_first: objections.asked_first(exchanges, n), ..exchange.clone() };
-        let asked = &exchanges[objections.asked(n)].question;
-        let unanswered = exchange.said_next.as_ref().map(|said| Exchange {
-            question: said.clone(),
-            asked_first: Some(asked.clone()),
+        let said = |is_unanswered: bool, message: &str, asked_first: Option<String>| Exchange {
+            question: history.left(n, is_unanswered).unwrap_or_else(|| message.to_owned()),
+            asked_first: history.taken_back_by(exchanges, n, is_unanswered).or(asked_first),
             ..exchange.clone()
-        });
+        };
+        let answered = said(false, &exchange.question, objections.asked_first(exchanges, n));
+        let asked = &exchanges[objections.asked(n)].question;
+        let unanswered = exchange.said_next.as_ref().map(|message| said(true, message, Some(asked.clone())));
         for rule in std::iter::once(answered).chain(unanswered).filter_map(|said| rule_of(&said)) {
             if rules.iter().all(|known| known.content != rule.content) {
                 rules.push(rule);
@@ -217,14 +220,24 @@ fn rules_of_users(exchanges: &[Exchange], objections: &Objections) -> Vec<Lesson
 }
 
 /// Returns the lessons that rules would have drawn from the exchanges of a session that an objection or a failed check
-/// takes back.
+/// takes back, and the rules that a later message takes back.
 pub fn taken_back_by_rules(work: &Work) -> Vec<Lesson> {
     let Work::Distill { transcript, .. } = work else { return Vec::new() };
     let Ok((exchanges, failed)) = read_scrubbed(transcript) else { return Vec::new() };
     let objections = Objections::of(&exchanges, failed);
     let is_worth = |of: &Exchange| assess(&of.question, &of.answer, &Thresholds::default()).verdict.is_ok();
     let taken_back = exchanges.iter().enumerate().filter(|(n, of)| objections.has_taken_back(*n) && is_worth(of));
-    taken_back.map(|(_, exchange)| lesson_of(exchange)).collect()
+    let history = RuleHistory::of(&exchanges);
+    let rules = exchanges.iter().enumerate().flat_map(|(n, exchange)| {
+        let said = |is_unanswered: bool, message: &str| {
+            let question = history.left(n, is_unanswered).map(|_| message.to_owned())?;
+            let asked_first = history.taken_back_by(&exchanges, n, is_unanswered);
+            rule_of(&Exchange { question, asked_first, ..exchange.clone() })
+        };
+        let unanswered = exchange.said_next.as_ref().and_then(|message| said(true, message));
+        said(false, &exchange.question).into_iter().chain(unanswered)
+    });
+    taken_back.map(|(_, exchange)| lesson_of(exchange)).chain(rules).collect()
 }
 
 /// Reads the exchanges of a transcript without their secrets, and for each whether the work for it failed its checks.

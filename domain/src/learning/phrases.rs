@@ -1,15 +1,20 @@
 //! The phrases by which objections and what is none are known, in English, German, French, Spanish, Italian, Dutch,
 //! Portuguese, Russian, Polish, Japanese and Chinese. `families` has most words of objections, and `user_rules` those
-//! of rules that users state, in the first six of these languages.
+//! of rules that users state, in the first seven of these languages. `unspaced_rules` has them in the last two, and
+//! `rule_changes` has the words with which users take a rule back.
 
 mod families;
+mod rule_changes;
+mod unspaced_rules;
 mod user_rules;
 
 use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
-pub(super) use user_rules::PATTERNS as RULE_PATTERNS;
+pub(super) use rule_changes::PATTERNS as CHANGE_PATTERNS;
+pub(super) use unspaced_rules::{CHINESE, IS_JAPANESE, JAPANESE, OF_ONCE, UnspacedPatterns};
+pub(super) use user_rules::{LanguagePatterns, PATTERNS as RULE_PATTERNS};
 
 /// Makes a pattern of words that stand on their own, of words of languages without spaces, and of phrases with bounds
 /// of their own.

@@ -19,12 +19,15 @@ pub struct Withdrawal {
 }
 
 impl Withdrawal {
-    /// Returns the withdrawal of what was learned from an exchange of this workspace, if it was. `standing` are the
-    /// memories that stand for the exchanges of the file that were not taken back.
-    pub fn of(wrong: &TakenBackExchange, standing: &[Option<MemoryId>], workspace: &WorkspaceId) -> Self {
+    /// Returns the withdrawals of what was learned from an exchange of this workspace, if it was: of its answer, and of
+    /// its rule where that is taken back. `standing` are the memories that stand for the exchanges of the file that were
+    /// not taken back.
+    pub fn of(wrong: &TakenBackExchange, standing: &[Option<MemoryId>], workspace: &WorkspaceId) -> Vec<Self> {
         let (exchange, _) = scrubbed(wrong.exchange.clone());
         let put_right_by = wrong.put_right_by.and_then(|place| *standing.get(place)?);
-        Self { lesson: CaptureIds::of(&exchange, workspace).memory, put_right_by }
+        let rule = wrong.takes_back_rule.then(|| CaptureIds::of_rule(&exchange, workspace));
+        let ids = std::iter::once(CaptureIds::of(&exchange, workspace)).chain(rule);
+        ids.map(|ids| Self { lesson: ids.memory, put_right_by }).collect()
     }
 }
 
@@ -50,7 +53,30 @@ pub fn is_to_be_withdrawn(memory: &Memory, evidence: &Evidence) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learning::capture::CaptureRefusal;
+    use crate::learning::transcript::Exchange;
     use crate::memory::samples::{now, strategy, warning};
+
+    #[test]
+    fn the_rule_of_an_exchange_is_withdrawn_where_it_was_taken_back_and_not_only_the_answer() {
+        let exchange = Exchange {
+            question: "Always use yarn for installs.".into(),
+            answer: "OK.".into(),
+            session: Some("s".into()),
+            asked_first: None,
+            said_next: None,
+            at: None,
+        };
+        let workspace = WorkspaceId::of_root("/p");
+        let rule = CaptureIds::of_rule(&exchange, &workspace).memory;
+        let (refusal, put_right_by) = (CaptureRefusal::TakenBack, Some(0));
+        for takes_back_rule in [true, false] {
+            let wrong = TakenBackExchange { exchange: exchange.clone(), put_right_by, refusal, takes_back_rule };
+            let withdrawn = Withdrawal::of(&wrong, &[Some(rule)], &workspace);
+            assert_eq!(withdrawn.iter().any(|of| of.lesson == rule), takes_back_rule);
+            assert!(withdrawn.iter().all(|of| of.put_right_by == Some(rule)));
+        }
+    }
 
     #[test]
     fn what_was_learned_from_a_conversation_is_withdrawn_unless_somebody_vouches_for_it() {

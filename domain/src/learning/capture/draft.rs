@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use uuid::Uuid;
 
+use super::rule_sentences::is_rule_of_once;
 use super::{
     CaptureIds, CaptureOrigin, CaptureRefusal, Novelty, Thresholds, Traits, assess, memory_of, rule_memory_of,
 };
@@ -30,7 +31,12 @@ impl Draft {
         thresholds: &Thresholds,
         at: Timestamp,
     ) -> Result<(Traits, Self), CaptureRefusal> {
-        let traits = assess(&exchange.whole_question(), &exchange.answer, thresholds).verdict?;
+        let verdict = assess(&exchange.whole_question(), &exchange.answer, thresholds).verdict;
+        let is_short = matches!(verdict, Err(CaptureRefusal::AnswerTooShort | CaptureRefusal::QuestionTooShort));
+        if is_short && is_rule_of_once(&exchange.question) {
+            return Err(CaptureRefusal::OneOff);
+        }
+        let traits = verdict?;
         let ids = CaptureIds::of(exchange, &origin.workspace_id);
         let memory = memory_of(exchange, ids.memory, origin, at)?;
         Ok((traits, Self { ids, memory }))
@@ -73,12 +79,32 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::memory::SourceType;
     use crate::memory::samples::{id, strategy};
+    use crate::memory::workspace::WorkspaceId;
+    use crate::memory::{SourceType, Trust};
 
     fn draft(n: u128) -> Draft {
         let ids = CaptureIds { memory: id(n), confirmation: Uuid::from_u128(1_000 + n).into() };
         Draft { ids, memory: strategy(n) }
+    }
+
+    #[test]
+    fn a_rule_of_this_once_is_refused_as_one_and_not_for_a_short_answer() {
+        let origin = CaptureOrigin { workspace_id: WorkspaceId::of_root("/p"), trust: Trust::Model };
+        let refused = |question: &str| {
+            let (question, answer) = (question.to_owned(), "OK.".to_owned());
+            let exchange = Exchange { question, answer, session: None, asked_first: None, said_next: None, at: None };
+            assert_eq!(Draft::of_rule(&exchange, &origin, Timestamp::UNIX_EPOCH), None);
+            Draft::of(&exchange, &origin, &Thresholds::default(), Timestamp::UNIX_EPOCH).map(drop)
+        };
+        for once in [
+            "For this task only, never touch the tests.",
+            "Until the release is out, never merge into main.",
+            "Nur für diese Aufgabe: nie die Tests ändern.",
+        ] {
+            assert_eq!(refused(once), Err(CaptureRefusal::OneOff), "{once}");
+        }
+        assert_eq!(refused("Run the tests again."), Err(CaptureRefusal::AnswerTooShort));
     }
 
     #[test]

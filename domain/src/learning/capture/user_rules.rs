@@ -8,21 +8,18 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::blocks::sentences;
-use super::classify::is_output_line;
 use super::describe::{capitalised, content_words, description, names_something};
 use super::extract::tags;
+use super::rule_changes::{SaidChange, says_instead, shares_subject, subjects, taken_back};
+use super::rule_sentences::{may_be_rule, orders_something, own_prose, states_rule, without_no};
 use crate::learning::lesson::{Lesson, overrides_instructions};
-use crate::learning::phrases::{OBJECTION, RULE_PATTERNS, SURE_OBJECTION};
-use crate::learning::transcript::{Exchange, FenceLine, Fences};
+use crate::learning::phrases::RULE_PATTERNS;
+use crate::learning::transcript::Exchange;
 use crate::memory::{LESSON_CONTENT_MAX_CHARS, TITLE_MAX_CHARS};
 use crate::prompt::names_a_fence;
 use crate::safety::secrets::{MARKER, scrub};
 use crate::text::shortened;
 
-/// A longer message was pasted, as a rule, and not written.
-const MESSAGE_MAX_CHARS: usize = 1_200;
-/// The bounds of a sentence that states a rule, in characters.
-const SENTENCE_CHARS: std::ops::RangeInclusive<usize> = 15..=400;
 /// The most sentences of a message that are kept.
 const SENTENCES_MAX: usize = 5;
 /// A title of this many characters is cut at the next clause.
@@ -31,13 +28,12 @@ const SHORT_TITLE_CHARS: usize = 60;
 /// Makes the lesson of what the question of an exchange states as a rule. None where it states none, or what nobody may
 /// keep.
 pub fn rule_of(exchange: &Exchange) -> Option<Lesson> {
-    let rules = rules(&exchange.question);
-    let first = rules.first()?;
-    let title = short(first);
-    // It is of use where something like the task comes up in which it was said.
-    let task = exchange.asked_first.as_deref().filter(|asked| names_something(asked));
+    let before = exchange.asked_first.as_deref();
+    let rules = rules_in(&exchange.question, before);
+    let title = short(rules.iter().find(|rule| says_enough(rule)).or(rules.first())?);
+    let task = task_of(exchange, &rules);
     let topic = task.map_or_else(|| title.clone(), |task| super::describe::title(task, None));
-    let tags = tags(&[], &exchange.whole_question());
+    let tags = tags(&[], &with_task(exchange, task).whole_question());
     let lesson = Lesson {
         description: description(&topic, None),
         title,
@@ -48,6 +44,24 @@ pub fn rule_of(exchange: &Exchange) -> Option<Lesson> {
         error_context: None,
     };
     is_fit(&lesson).then_some(lesson)
+}
+
+/// Returns an exchange whose question states a rule, without what was asked before where that is of something else.
+pub(super) fn of_rule_alone(exchange: &Exchange) -> Exchange {
+    let rules = rules_in(&exchange.question, exchange.asked_first.as_deref());
+    with_task(exchange, task_of(exchange, &rules))
+}
+
+fn with_task(exchange: &Exchange, task: Option<&str>) -> Exchange {
+    Exchange { asked_first: task.map(str::to_owned), ..exchange.clone() }
+}
+
+/// Returns the task in which rules were said, where it speaks of what they speak of: they are of use where something
+/// like it comes up. A rule that these take back is no task.
+fn task_of<'a>(exchange: &'a Exchange, rules: &[String]) -> Option<&'a str> {
+    let asked = exchange.asked_first.as_deref().filter(|asked| names_something(asked))?;
+    let is_rule = || !rules_in(asked, None).is_empty() || takes_anything_back(asked);
+    (shares_subject(asked, &rules.join("\n")) && !is_rule()).then_some(asked)
 }
 
 fn is_fit(lesson: &Lesson) -> bool {
@@ -69,16 +83,49 @@ fn short(rule: &str) -> String {
     shortened(clause, TITLE_MAX_CHARS)
 }
 
-/// Returns the sentences of a message that state rules, without what leads to them.
-fn rules(message: &str) -> Vec<String> {
+/// Returns the sentences of a message that state rules, without what leads to them. `before` is the message whose rules
+/// it takes back, if it does: what it says in their place is a rule, too.
+pub(crate) fn rules_in(message: &str, before: Option<&str>) -> Vec<String> {
     let Some(prose) = own_prose(message) else { return Vec::new() };
+    let takes_back = before.is_some_and(|before| {
+        let of_before = if takes_anything_back(before) { instead(before) } else { rules_in(before, None) };
+        taken_back(message, &of_before, true).contains(&true)
+    });
+    rules_of(&prose, takes_back)
+}
+
+/// Tells whether a message says that what was said before it does not hold.
+fn takes_anything_back(message: &str) -> bool {
+    let prose = own_prose(message).unwrap_or_default();
+    prose.iter().flat_map(|line| sentences(line)).any(|sentence| SaidChange::of(&sentence).revokes())
+}
+
+/// Returns what a message says in the place of rules that it takes back.
+fn instead(message: &str) -> Vec<String> {
+    rules_of(&own_prose(message).unwrap_or_default(), true)
+}
+
+/// Returns the rules of a message. `takes_back` is true where it takes back others.
+fn rules_of(prose: &[String], mut takes_back: bool) -> Vec<String> {
     let said: Vec<String> = prose.iter().flat_map(|line| sentences(line)).collect();
-    let orders = said.iter().any(|sentence| RULE_PATTERNS.orders.is_match(without_no(sentence).0));
+    let orders = said.iter().any(|sentence| orders_something(sentence));
     let mut found: Vec<(usize, String)> = Vec::new();
-    for (n, sentence) in said.iter().enumerate() {
+    for (n, whole) in said.iter().enumerate() {
+        let change = SaidChange::of(whole);
+        if change.revokes() {
+            let rules: Vec<String> = found.iter().map(|(_, rule)| rule.clone()).collect();
+            let mut is_taken_back = taken_back(whole, &rules, true).into_iter();
+            found.retain(|_| is_taken_back.next() != Some(true));
+            takes_back |= found.len() < rules.len();
+        }
+        let sentence = if change.revokes() || takes_back { change.rest } else { whole };
         let rule = match n.checked_sub(1).filter(|_| RULE_PATTERNS.points_back.is_match(sentence)) {
             Some(before) if may_be_rule(&said[before]) => Some((before, cleaned(&said[before]))),
             Some(_) => None,
+            None if takes_back && says_instead(sentence) => {
+                found.push((n, cleaned(sentence)));
+                continue;
+            }
             None => states_rule(sentence, orders).then(|| (n, cleaned(sentence))),
         };
         let rule = rule.filter(|(at, rule)| says_enough(rule) && found.iter().all(|(other, _)| other != at));
@@ -88,102 +135,13 @@ fn rules(message: &str) -> Vec<String> {
     found.into_iter().map(|(_, rule)| rule).collect()
 }
 
-/// Returns the lines that the user wrote, those of one sentence joined: what stands outside of fences, without
-/// quotations, tables and the output of programs. None where the message is too long, or a document with headings.
-fn own_prose(message: &str) -> Option<Vec<String>> {
-    let mut fences = Fences::default();
-    let mut lines: Vec<String> = Vec::new();
-    let mut goes_on = false;
-    for line in message.lines() {
-        let is_outside = fences.next(line) == FenceLine::Outside;
-        let text = line.trim();
-        if is_outside && text.starts_with('#') && text.trim_start_matches('#').starts_with(' ') {
-            return None;
-        }
-        if !is_outside || text.is_empty() || text.starts_with(['>', '|', '$']) || is_output_line(line) {
-            goes_on = false;
-            continue;
-        }
-        let item = text.strip_prefix(['-', '*', '•']).filter(|rest| rest.starts_with(' '));
-        match lines.last_mut().filter(|_| goes_on && item.is_none() && text.starts_with(char::is_lowercase)) {
-            Some(last) => *last = format!("{last} {text}"),
-            None => lines.push(item.unwrap_or(text).trim().to_owned()),
-        }
-        goes_on = !text.ends_with(['.', '!', '?', ':', ';']);
-    }
-    let chars: usize = lines.iter().map(|line| line.chars().count()).sum();
-    (chars <= MESSAGE_MAX_CHARS).then_some(lines)
-}
-
-/// Tells whether a sentence states a rule. `orders` is true where the message orders something new: what it says of
-/// each time is of that, unless it names the place.
-fn states_rule(sentence: &str, orders: bool) -> bool {
-    let patterns = &*RULE_PATTERNS;
-    if !may_be_rule(sentence) || patterns.orders.is_match(sentence) {
-        return false;
-    }
-    let (body, says_no) = without_no(sentence);
-    let plain = matched(body);
-    if patterns.remember.is_match(&plain) || patterns.points_back_last.is_match(&plain) {
-        return true;
-    }
-    let body = patterns.not_ever.replace_all(&plain, " ");
-    patterns.languages.iter().any(|words| {
-        let (ever, contrast) = (words.ever.is_match(&body), words.contrast.is_match(&body));
-        let is_of_speaker = || words.speaker.is_match(&body);
-        let told = || words.told.find(&body).is_some_and(|told| !words.fails.is_match(told.as_str()));
-        let is_of_kind = || !words.definite.is_match(&body) && !is_of_speaker();
-        let from_now = || words.from_now.is_match(&body) && !is_of_speaker();
-        let habit = || (ever || contrast) && words.habit.is_match(&body);
-        let of_project = || {
-            let is_due = ever || contrast || words.must.is_match(&body);
-            is_due && words.in_project.is_match(&body) && !words.fails.is_match(&body)
-        };
-        let is_here = || words.here.is_match(&body);
-        from_now()
-            || habit()
-            || of_project()
-            || (ever && (!orders || is_here()) && told())
-            || (ever && !orders && words.due.is_match(&body) && is_of_kind())
-            || (contrast && is_here() && words.prefers.is_match(&body))
-            || (ever && says_no && is_of_kind() && !words.fails.is_match(&body))
-    })
-}
-
-/// Tells whether a sentence may state a rule at all: it asks nothing, objects to nothing, and tells of no single time
-/// and of nobody else.
-fn may_be_rule(sentence: &str) -> bool {
-    let (body, _) = without_no(sentence);
-    let plain = matched(body);
-    let plain = RULE_PATTERNS.languages.iter().fold(plain, |text, of| match of.from_now.is_match(&text) {
-        true => Cow::Owned(of.from_now.replace_all(&text, " ").into_owned()),
-        false => text,
-    });
-    SENTENCE_CHARS.contains(&sentence.chars().count())
-        && !sentence.contains(['?', '？', '¿'])
-        && !RULE_PATTERNS.now_only.is_match(&plain)
-        && !RULE_PATTERNS.reported.is_match(&plain)
-        && !SURE_OBJECTION.is_match(&plain)
-        && !OBJECTION.is_match(&plain)
-}
-
-/// Returns a sentence without a "no" that it begins with, and whether it does.
-fn without_no(sentence: &str) -> (&str, bool) {
-    let found = NO_FIRST.find(sentence).filter(|no| no.end() < sentence.len());
-    found.map_or((sentence, false), |no| (&sentence[no.end()..], true))
-}
-
-/// Returns what of a sentence is matched: what it quotes is somebody else's.
-fn matched(sentence: &str) -> Cow<'_, str> {
-    QUOTED.replace_all(sentence, "…")
-}
-
 /// Returns the rule of a sentence alone: without a "no", politeness, and what asks for it to be remembered.
 fn cleaned(sentence: &str) -> String {
     let (body, _) = without_no(sentence);
     let body = RULE_PATTERNS.points_back_last.replace(POLITE.replace(body, "").as_ref(), ".").into_owned();
     // Behind such a word the verb stands at the end, and so the words before it stay.
     let is_whole = |lead: &str| !lead.ends_with("dass") && !lead.ends_with("dat");
+    let body = RULE_PATTERNS.noted.replace(&body, "");
     let lead = RULE_PATTERNS.remember.find(&body).map(|lead| lead.as_str().trim_end_matches([' ', ',']));
     let rest = lead.filter(|lead| is_whole(lead)).map_or(&*body, |lead| &body[lead.len()..]);
     let rest = rest.trim_start_matches([' ', ',', ':', '–', '—']);
@@ -196,22 +154,14 @@ fn says_enough(rule: &str) -> bool {
         .languages
         .iter()
         .fold(Cow::Borrowed(rule), |text, words| Cow::Owned(words.ever.replace_all(&text, " ").into_owned()));
-    content_words(&names) >= 2 && !POINTS_AT.is_match(rule)
+    content_words(&names).max(subjects(&names).len()) >= 2 && !POINTS_AT.is_match(rule)
 }
 
-/// Quotations. What stands between signs of code is the user's own.
-const QUOTATION: &str = r#""[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]"#;
-/// A "no" that stands before what the sentence says.
-const NO: &str = r"(?i)^\W{0,3}(?:(?:no|nope|nein|non|nee|wait|stop|halt)[,.!:;–—]\s*)+";
 /// Words of politeness before a rule.
 const POLITENESS: &str = r"(?i)^\W{0,3}(?:(?:ok|okay|please|and|also|so|great|thanks|well|hm+|hi|hey|bitte|gut|por favor|per favore|alsjeblieft|graag|merci|s['’]il te plaît)\b[\s,.!:–-]*)+";
 /// Orders whose object stands elsewhere.
 const POINTING: &str = r"(?i)\b(?:do|make|try|say|write) (?:that|this|it|so|them)\b|\blike (?:this|that)\b|\b(?:mach|mache|tu|tue) (?:das|dies|es)\b|\b(?:fais|fait|faire) (?:ça|cela)\b|\bhagas (?:eso|esto)\b|\b(?:farlo|fare (?:questo|così))\b|\bdoe (?:dat|dit|het)\b";
 
-#[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
-static QUOTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(QUOTATION).expect("a valid pattern"));
-#[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
-static NO_FIRST: LazyLock<Regex> = LazyLock::new(|| Regex::new(NO).expect("a valid pattern"));
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
 static POLITE: LazyLock<Regex> = LazyLock::new(|| Regex::new(POLITENESS).expect("a valid pattern"));
 #[allow(clippy::expect_used, reason = "the pattern is constant, and the tests compile it")]
@@ -242,8 +192,32 @@ mod tests {
         assert_eq!(rule.content, "We use plain pytest functions here, never unittest classes.");
         assert_eq!(rule.description, "When this comes up: Write a test for the cart total.");
         assert_eq!((rule.error_context, rule.domain_category.as_deref()), (None, Some("python")));
+        let other = rule_of(&said("Never deploy from a branch.", Some("Write a test for the cart total."))).unwrap();
+        assert_eq!(other.description, "When this comes up: Never deploy from a branch.");
         let alone = rule_of(&said("Never deploy from a branch.", None)).unwrap();
         assert_eq!(alone.description, "When this comes up: Never deploy from a branch.");
+    }
+
+    #[rstest]
+    #[case("How do I configure nginx for websockets?", "Never store timestamps without a time zone.", false)]
+    #[case("How do I deploy to staging?", "Never deploy on a Friday.", true)]
+    #[case("Warum startet nginx nicht?", "Schreib Kommentare immer auf Englisch.", false)]
+    #[case("Wie schreibe ich gute Commit-Texte?", "Commit-Texte schreiben wir immer auf Englisch.", true)]
+    #[case("Comment configurer nginx ?", "Ne commite jamais le fichier .env.", false)]
+    #[case("Write a function for the report of Miller.", "Always write functions without side effects.", false)]
+    fn a_rule_has_the_task_before_it_only_where_both_speak_of_the_same(
+        #[case] task: &str,
+        #[case] rule: &str,
+        #[case] same: bool,
+    ) {
+        let exchange = said(rule, Some(task));
+        let lesson = rule_of(&exchange).unwrap();
+        let alone = rule_of(&said(rule, None)).unwrap();
+        assert_eq!(
+            (lesson.description == alone.description, lesson.pattern_tags == alone.pattern_tags || same),
+            (!same, true)
+        );
+        assert_eq!(of_rule_alone(&exchange).asked_first.is_some(), same);
     }
 
     #[rstest]

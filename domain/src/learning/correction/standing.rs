@@ -1,16 +1,18 @@
 //! The exchanges of a file, by whether somebody took them back.
 
-use super::{Objections, failed_work};
-use crate::learning::capture::{CaptureOutcome, CaptureRefusal, Captured, rule_of, scrubbed};
+use super::{Objections, RuleHistory, failed_work};
+use crate::learning::capture::{CaptureOutcome, CaptureRefusal, Captured, Thresholds, assess, rule_of, scrubbed};
 use crate::learning::transcript::{Exchange, Format, UserRequest};
 
-/// An exchange whose answer an objection or a failed check takes back.
+/// An exchange whose answer an objection or a failed check takes back, or whose rule a later message does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenBackExchange {
     pub exchange: Exchange,
     /// The place, among the exchanges that stand, of the one that puts the answer right.
     pub put_right_by: Option<usize>,
     pub refusal: CaptureRefusal,
+    /// True where the rule is taken back that its question states.
+    pub takes_back_rule: bool,
 }
 
 impl TakenBackExchange {
@@ -22,26 +24,40 @@ impl TakenBackExchange {
 }
 
 /// Returns the rules of users that no exchange which stands has: what they said is true though the answer to it was
-/// taken back, or nobody answered. Each is an exchange without an answer.
-fn unanswered_rules(exchanges: &[Exchange], objections: &Objections) -> Vec<Exchange> {
+/// taken back, or nobody answered. Each is an exchange without an answer. What was taken back of the rules is left out.
+fn unanswered_rules(exchanges: &[Exchange], objections: &Objections, history: &RuleHistory) -> Vec<Exchange> {
     let mut rules = Vec::new();
     for (n, exchange) in exchanges.iter().enumerate() {
-        let bare = |question: &str, asked_first: Option<String>| Exchange {
-            question: question.to_owned(),
+        let bare = |is_unanswered: bool, question: &str, asked_first: Option<String>| Exchange {
+            question: history.left(n, is_unanswered).unwrap_or_else(|| question.to_owned()),
             answer: String::new(),
             session: exchange.session.clone(),
-            asked_first,
+            asked_first: history.taken_back_by(exchanges, n, is_unanswered).or(asked_first),
             said_next: None,
             at: exchange.at,
         };
         let asked = exchanges[objections.asked(n)].question.clone();
-        if objections.has_taken_back(n) {
-            rules.push(bare(&exchange.question, objections.asked_first(exchanges, n)));
+        if objections.has_taken_back(n) || history.left(n, false).is_some() {
+            rules.push(bare(false, &exchange.question, objections.asked_first(exchanges, n)));
         }
-        rules.extend(exchange.said_next.as_ref().map(|said| bare(said, Some(asked))));
+        rules.extend(exchange.said_next.as_ref().map(|said| bare(true, said, Some(asked))));
     }
     rules.retain(|rule| rule_of(rule).is_some());
     rules
+}
+
+/// Returns a section of notes that is too short for a lesson and states a rule as what states one: the rule, below its
+/// heading. Any other section stays as it is.
+fn as_rule_of_notes(section: Exchange) -> Exchange {
+    let judged = assess(&section.question, &section.answer, &Thresholds::default());
+    let rule = Exchange {
+        question: section.answer.trim().to_owned(),
+        answer: String::new(),
+        asked_first: Some(section.question.clone()),
+        ..section.clone()
+    };
+    let is_rule = judged.verdict == Err(CaptureRefusal::AnswerTooShort) && rule_of(&rule).is_some();
+    if is_rule { rule } else { section }
 }
 
 /// Returns the exchanges of a file that nothing took back, and the others. An answer that puts another right answers the
@@ -54,25 +70,40 @@ pub fn left_standing(
 ) -> (Vec<Exchange>, Vec<TakenBackExchange>) {
     // What follows a section of notes is another section, and no reply.
     if format == Format::Notes {
-        return (exchanges, Vec::new());
+        return (exchanges.into_iter().map(as_rule_of_notes).collect(), Vec::new());
     }
     let failed = failed_work(&exchanges, requests);
     let objections = Objections::of(&exchanges, failed.clone());
+    let history = RuleHistory::of(&exchanges);
     let (mut standing, mut taken_back) = (Vec::<Exchange>::new(), Vec::<(usize, TakenBackExchange)>::new());
     for (n, exchange) in exchanges.iter().enumerate() {
         let asked = objections.asked(n);
-        if objections.has_taken_back(n) {
+        let takes_back_rule = history.left(n, false).is_some();
+        if objections.has_taken_back(n) || takes_back_rule {
             let refusal = if failed[n] { CaptureRefusal::ChecksFailed } else { CaptureRefusal::TakenBack };
-            let wrong = TakenBackExchange { exchange: exchange.clone(), put_right_by: None, refusal };
-            taken_back.push((asked, wrong));
+            let exchange = exchange.clone();
+            taken_back.push((n, TakenBackExchange { exchange, put_right_by: None, refusal, takes_back_rule }));
             continue;
         }
-        let corrected = taken_back.iter_mut().filter(|(first, _)| *first == asked);
-        corrected.for_each(|(_, wrong)| wrong.put_right_by = Some(standing.len()));
-        let asked_first = objections.asked_first(&exchanges, n);
-        standing.push(Exchange { asked_first, ..exchange.clone() });
+        for (wrong, taken_back) in &mut taken_back {
+            if objections.asked(*wrong) == asked || history.put_right_by(*wrong) == Some(n) {
+                taken_back.put_right_by = Some(standing.len());
+            }
+        }
+        let Some(asked_first) = history.taken_back_by(&exchanges, n, false) else {
+            standing.push(Exchange { asked_first: objections.asked_first(&exchanges, n), ..exchange.clone() });
+            continue;
+        };
+        let rule = Exchange { asked_first: Some(asked_first), ..exchange.clone() };
+        if assess(&exchange.question, &exchange.answer, &Thresholds::default()).verdict.is_err() {
+            standing.push(rule);
+            continue;
+        }
+        // The lesson of the answer is not titled by the rule that does not hold any more.
+        standing.push(Exchange { answer: String::new(), said_next: None, ..rule });
+        standing.push(Exchange { asked_first: None, ..exchange.clone() });
     }
-    standing.extend(unanswered_rules(&exchanges, &objections));
+    standing.extend(unanswered_rules(&exchanges, &objections, &history));
     (standing, taken_back.into_iter().map(|(_, wrong)| wrong).collect())
 }
 
@@ -176,5 +207,24 @@ mod tests {
         let objection =
             [told(10, "user", "That did not work.".into()), told(11, "assistant", "Use a Mutex instead.".into())];
         assert_eq!(read(&[&failed[..], &objection].concat()), (1, vec![(CaptureRefusal::ChecksFailed, Some(0))]));
+    }
+
+    #[test]
+    fn a_short_section_of_notes_that_states_a_rule_or_a_decision_is_one_and_any_other_stays() {
+        let section = |heading: &str, text: &str| Exchange {
+            question: heading.into(),
+            answer: text.into(),
+            session: None,
+            asked_first: None,
+            said_next: None,
+            at: None,
+        };
+        let decision = "We decided on Postgres instead of SQLite because of concurrent writers.";
+        let notes = ["Note: use LF line endings.", "Don't deploy before noon.", decision, "The build is broken.", ""];
+        let notes: Vec<Exchange> = notes.iter().map(|text| section("Database of the shop", text)).collect();
+        let (standing, _) = left_standing(Format::Notes, notes.clone(), &[]);
+        let rules: Vec<String> = standing.iter().filter_map(rule_of).map(|rule| rule.content).collect();
+        assert_eq!(rules, ["Use LF line endings.", "Don't deploy before noon.", decision]);
+        assert_eq!(standing[3..], notes[3..]);
     }
 }

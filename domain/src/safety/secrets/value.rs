@@ -24,6 +24,10 @@ pub(super) struct ValueContext {
     pub own_line: bool,
     /// True where the value must stand in a cell of a table, with a border `|` behind it.
     pub in_cell: bool,
+    /// True where no sign says that a value stands here, so that it has to look like a password.
+    pub strong: bool,
+    /// True where only a random value counts.
+    pub random: bool,
 }
 
 /// The beginning of a value, and what its surroundings say about it.
@@ -98,6 +102,12 @@ impl<'a> AssignedValue<'a> {
             return false;
         }
         let shape = Shape::of(self.head);
+        if self.before.random {
+            return shape.is_random() && !self.head.contains('/');
+        }
+        if self.before.strong && !is_strong(self.head) {
+            return false;
+        }
         if shape.is_random() || shape.is_random_in_letters() {
             return true;
         }
@@ -111,12 +121,14 @@ impl<'a> AssignedValue<'a> {
         // Several words are a sentence, unless one of them is none of a language.
         if self.head.contains(char::is_whitespace) {
             let at_least = if self.before.made_up { 5 } else { 8 };
-            return self.quoted && self.head.split_whitespace().map(Shape::of).any(|word| word.is_mixed(at_least));
+            let is_mixed = self.head.split_whitespace().map(Shape::of).any(|word| word.is_mixed(at_least));
+            return self.quoted && (is_mixed || (self.before.made_up && is_phrase(self.head.split_whitespace())));
         }
         if self.before.made_up {
             // Clusters keep passwords in base64, which may have no digits.
             let encoded = shape.chars.is_multiple_of(4) && base64::decoded(self.head).is_some();
-            (shape.digits > 0 || !word || encoded) && (self.quoted || self.before.bare || !identifier)
+            (shape.digits > 0 || !word || encoded)
+                && (self.quoted || self.before.bare || !identifier || is_phrase(self.head.split('-')))
         } else {
             shape.chars >= 8 && !identifier && shape.digits > 0 && shape.bits >= 2.75
         }
@@ -133,6 +145,30 @@ impl<'a> AssignedValue<'a> {
             && !Shape::of(self.head).is_random();
         called || identifier || self.head.contains(['[', ']']) || self.head.contains("::") || self.head.contains("->")
     }
+}
+
+/// Tells whether a value is made of two to five words with capitals and a number of three digits or more, as passwords
+/// that people can say are: `Blue-Falcon-8812`.
+fn is_phrase<'a>(words: impl Iterator<Item = &'a str>) -> bool {
+    let words: Vec<&str> = words.collect();
+    let is_number = |word: &&str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_capitalised = |word: &&str| {
+        let mut signs = word.chars();
+        signs.next().is_some_and(char::is_uppercase) && word.chars().count() >= 3 && signs.all(char::is_lowercase)
+    };
+    (2..=5).contains(&words.len())
+        && words.iter().any(is_number)
+        && words.iter().any(is_capitalised)
+        && words.iter().all(|word| is_number(word) || is_capitalised(word))
+}
+
+/// Tells whether a value looks like a password by itself: letters, digits and another sign, or letters and digits mixed
+/// as in no word.
+fn is_strong(value: &str) -> bool {
+    let shape = Shape::of(value);
+    let has_sign = value.chars().any(|c| c.is_ascii_punctuation() && !"-_./:".contains(c));
+    let is_login = shape.letters > 0 && shape.digits > 0 && has_sign && shape.chars >= 6;
+    is_login || shape.is_mixed(8) || is_phrase(value.split('-'))
 }
 
 /// Tells whether a value gives a value to an option or to a variable of the environment: `-std=c++17`, `JOBS=4`.
