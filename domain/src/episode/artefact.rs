@@ -142,6 +142,9 @@ pub(super) fn handed_in(new: Vec<NewArtefact>) -> Result<(Vec<Artefact>, Removed
     let mut artefacts = Vec::new();
     for one in new {
         let (artefact, removed_there) = one.into_artefact()?;
+        if artefacts.iter().any(|other: &Artefact| other.reference.name == artefact.reference.name) {
+            return Err(FieldProblem::new("artefacts.name", "is the name of two artefacts"));
+        }
         removed = removed + removed_there;
         artefacts.push(artefact);
     }

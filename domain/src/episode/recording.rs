@@ -14,7 +14,7 @@ use crate::memory::trace::{
     EpisodeMetadata, EpisodeParts, Execution, OutcomeParts, Reflection, TASK_MAX_CHARS, Trace, TraceSource,
 };
 use crate::memory::workspace::WorkspaceId;
-use crate::memory::{FieldProblem, LABEL_MAX_CHARS, TAGS_MAX, check_count, check_length, check_text};
+use crate::memory::{FieldProblem, LABEL_MAX_CHARS, TAGS_MAX, check_count, check_length, check_range, check_text};
 use crate::safety::secrets::{Removed, Scrub};
 
 /// The largest body of an episode, as JSON, in bytes.
@@ -136,7 +136,13 @@ impl NewEpisode {
         each("task.parsed_goals", &task.parts.parsed_goals, SHORT_MAX_CHARS)?;
         each("task.constraints", &task.parts.constraints, SHORT_MAX_CHARS)?;
         optional("task.context", task.parts.context.as_deref(), LONG_MAX_CHARS)?;
-        for step in &execution.plan {
+        for (at, step) in execution.plan.iter().enumerate() {
+            if execution.plan[..at].iter().any(|other| other.id == step.id) {
+                return Err(FieldProblem::new("execution.plan.id", "is the id of two steps"));
+            }
+            if step.depends_on.contains(&step.id) {
+                return Err(FieldProblem::new("execution.plan.depends_on", "names its own step"));
+            }
             check_text("execution.plan.id", &step.id, LABEL_MAX_CHARS)?;
             check_text("execution.plan.title", &step.title, SHORT_MAX_CHARS)?;
             check_count("execution.plan.depends_on", step.depends_on.len(), "steps", EntryBounds::PLAN)?;
@@ -149,6 +155,7 @@ impl NewEpisode {
             check_text("execution.trace.action", &entry.action, LABEL_MAX_CHARS)?;
             optional("execution.trace.tool", entry.tool.as_deref(), LABEL_MAX_CHARS)?;
             optional("execution.trace.target", entry.target.as_deref(), SHORT_MAX_CHARS)?;
+            entry.score.map_or(Ok(()), |score| check_range("execution.trace.score", score, 0.0..=1.0))?;
         }
         for adaptation in &execution.adaptations {
             check_text("execution.adaptations.why", &adaptation.why, SHORT_MAX_CHARS)?;
@@ -300,6 +307,11 @@ mod tests {
     #[case("execution.trace", |e: &mut NewEpisode| e.execution.trace = vec![TraceEntry::default(); 1_001])]
     #[case("execution.trace.action", |e: &mut NewEpisode| e.execution.trace = vec![TraceEntry::default()])]
     #[case("execution.plan.depends_on", |e: &mut NewEpisode| e.execution.plan = vec![PlanStep { id: "1".into(), title: "t".into(), depends_on: vec!["2".into()] }])]
+    #[case("execution.plan.depends_on", |e: &mut NewEpisode| e.execution.plan = vec![PlanStep { id: "1".into(), title: "t".into(), depends_on: vec!["1".into()] }])]
+    #[case("execution.plan.id", |e: &mut NewEpisode| e.execution.plan = vec![PlanStep { id: "1".into(), title: "t".into(), depends_on: Vec::new() }; 2])]
+    #[case("execution.trace.score", |e: &mut NewEpisode| e.execution.trace = vec![TraceEntry { action: "draft".into(), score: Some(7.0), ..TraceEntry::default() }])]
+    #[case("execution.trace.score", |e: &mut NewEpisode| e.execution.trace = vec![TraceEntry { action: "draft".into(), score: Some(f64::NAN), ..TraceEntry::default() }])]
+    #[case("artefacts.name", |e: &mut NewEpisode| e.artefacts = ["a", "b"].map(|text| NewArtefact { name: "build.log".into(), text: text.into(), media_type: None, binary: None }).into())]
     #[case("execution.duration_s", |e: &mut NewEpisode| e.execution.duration_s = Some(-1.0))]
     #[case("execution.resource_usage.cost_usd", |e: &mut NewEpisode| e.execution.resource_usage.cost_usd = Some(f64::NAN))]
     #[case("outcome.quality_metrics", |e: &mut NewEpisode| { e.outcome.parts.quality_metrics.insert("x".into(), f64::INFINITY); })]

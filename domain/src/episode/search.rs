@@ -137,7 +137,8 @@ impl EpisodeFound {
     pub fn by_score(episode: EpisodeSummary, score: EpisodeScore) -> Self {
         let EpisodeScore { semantic, recency, success, access, domain } = score;
         let reason = format!(
-            "similarity {semantic:.2}, recency {recency:.2}, success {success:.2}, access {access:.2}, domain {domain:.2}"
+            "{semantic:.2} of similarity, {recency:.2} of recency, {success:.2} of success, {access:.2} of access, \
+             {domain:.2} of domain"
         );
         Self {
             episode,
