@@ -40,7 +40,12 @@ impl Ledger {
         let lock = if is_dry_run { None } else { Some(lock(&directory)?) };
         let path = directory.join(RECEIPT);
         let receipt = match files::read(&path)? {
-            Some(text) => serde_json::from_str(&text).map_err(|error| files::unreadable(&path, error))?,
+            Some(text) => serde_json::from_str(&text).map_err(|error| {
+                files::unreadable(&path, error).hint(
+                    "move the file away: `setup CLIENT --uninstall` takes out our entries without it, too; nothing was \
+                     changed",
+                )
+            })?,
             None => Receipt::default(),
         };
         Ok(Self { directory, receipt, lock })

@@ -122,7 +122,7 @@ fn new_files_of_a_project_may_be_read_by_others() {
 }
 
 #[test]
-fn doctor_says_where_a_client_runs_an_older_copy() {
+fn doctor_says_where_a_client_runs_an_older_copy_or_has_a_broken_file() {
     let place = Place::with_instant_model();
     place.run(&["setup", "claude-code", "--yes"]).ok();
     let servers = || {
@@ -137,4 +137,21 @@ fn doctor_says_where_a_client_runs_an_older_copy() {
     assert!(older["detail"].as_str().unwrap().contains("which is an older version"), "{older}");
     place.run(&["setup", "claude-code", "--yes"]).ok();
     assert_eq!(servers()["status"], "ok");
+    let written = fs::read_to_string(place.path(CLAUDE)).unwrap();
+    place.write(CLAUDE, &format!("{written}}}"));
+    let broken = servers();
+    assert_eq!(broken["status"], "warn", "{broken}");
+    assert!(broken["detail"].as_str().unwrap().contains(".claude.json cannot be read: "), "{broken}");
+}
+
+#[test]
+fn a_damaged_receipt_is_named_with_what_to_do_about_it() {
+    let place = Place::with_instant_model();
+    place.run(&["setup", "cursor", "--yes"]).ok();
+    let receipt = place.write("xdg-data/reasoning-bank-setup/receipt.json", "");
+    let refused = place.run(&["setup", "codex", "--yes"]).exits(2).stderr;
+    assert!(refused.contains("receipt.json cannot be read") && refused.contains("move the file away"), "{refused}");
+    fs::remove_file(receipt).unwrap();
+    place.run(&["setup", "cursor", "--uninstall", "--yes"]).ok();
+    assert!(!fs::read_to_string(place.path("home/.cursor/mcp.json")).unwrap_or_default().contains("reasoning-bank"));
 }
