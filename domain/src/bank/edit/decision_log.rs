@@ -184,12 +184,19 @@ impl BankDocument {
         Some(self.spliced(section, at..at, &self.with_line_ends(&inserted)))
     }
 
-    /// Adds decisions as sections of their own, where all that stand right below a section are records of one form.
+    /// Returns the sections that stand right below a section one after another, with what is within them.
+    fn run_below(&self, section: usize) -> impl Iterator<Item = &BankSection> {
+        let level = self.sections().get(section + 1).map_or(0, |first| first.level);
+        let of = self.sections().get(section);
+        let below = self.sections().iter().skip(section + 1);
+        below.take_while(move |other| of.is_some_and(|of| other.is_within(of)) && other.level >= level)
+    }
+
+    /// Adds decisions as sections of their own, where those that stand right below a section are records of one form.
     fn with_dated_sections(&self, section: usize, items: &[&str], day: &str) -> Option<Result<Self, BankInvalid>> {
-        let of = self.sections().get(section)?;
-        let under = || self.sections().iter().skip(section + 1).take_while(|other| other.is_within(of));
-        let level = under().map(|other| other.level).min()?;
-        let titles: Vec<&str> = under().filter(|other| other.level == level).map(BankSection::title).collect();
+        let level = self.run_below(section).next()?.level;
+        let records = self.run_below(section).filter(|other| other.level == level);
+        let titles: Vec<&str> = records.map(BankSection::title).collect();
         let form = RecordForm::of(&titles)?;
         let mut document = self.clone();
         for (item, number) in items.iter().zip(form.next..) {
@@ -202,8 +209,8 @@ impl BankDocument {
             let changed = if form.is_newest_first {
                 document.with_section_before(section + 1, level, &title, &text)
             } else {
-                let under = document.sections().iter().skip(section).take_while(|other| other.is_within(of)).count();
-                document.with_section_after(Some(section), section + under - 1, level, &title, &text)
+                let last = section + document.run_below(section).count();
+                document.with_section_after(Some(section), last, level, &title, &text)
             };
             match changed {
                 Ok(changed) => document = changed,
@@ -345,5 +352,7 @@ mod tests {
         let newest = text.replace("\n## B", "\n### 2025-12-01 - Tokio\n\n## B");
         assert_eq!(with(&newest, content), Some(newest.replace(one, &format!("{new}\n{one}"))));
         assert_eq!(with(&text.replace("### 2026-01-02 - ", "### "), content), None);
+        let under_title = format!("# Decisions\n\n{one}\n## Notes\n\n- x\n");
+        assert_eq!(with(&under_title, content), Some(under_title.replace(one, &format!("{one}\n{new}"))));
     }
 }

@@ -278,7 +278,9 @@ pub(super) fn place_in(
     }
     let general = |name: &&'static str| documents.iter().find(|(path, _)| plain(path.stem()) == **name);
     let of_name = names.iter().find_map(|name| documents.iter().find(|(path, _)| plain(path.stem()) == plain(name)));
-    match of_name.or_else(|| GENERAL.iter().find_map(general)).or(documents.first()) {
+    let is_for_it = |path: &BankPath| category == BankCategory::Decision || !path.is_of_decisions();
+    let other = documents.iter().find(|(path, _)| is_for_it(path)).or(documents.first());
+    match of_name.or_else(|| GENERAL.iter().find_map(general)).or(other) {
         Some((path, document)) if of_name.is_some() => at_end(path, document, category),
         Some((path, _)) => new_section(path, &names, category),
         None => BankPlace {

@@ -178,3 +178,12 @@ fn a_decision_is_a_row_of_a_table_with_text_behind_it() {
         after(&[("decisions.md", &file)], "We decided to use SQLite because it needs no server.", "decisions.md");
     assert_eq!(after, file.replace("Fast |\n", &format!("Fast |\n{row}")));
 }
+
+#[test]
+fn what_is_no_decision_does_not_go_to_a_file_of_decisions() {
+    let decisions = "# Decisions\n\n### 2026-09-01: Use pnpm\n\nDisk.\n";
+    let files = [("decisions.md", decisions), ("state.md", "# State\n\n- s\n")];
+    let text = "The office is closed on Friday.";
+    assert_eq!(after(&files, text, "decisions.md"), decisions);
+    assert!(after(&files, text, "state.md").contains(text));
+}
