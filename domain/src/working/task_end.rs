@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -123,6 +124,8 @@ impl WorkingMemory {
         episode
     }
 
+    /// Returns the steps of the plan. Of two whose shortened ids are equal the first is kept, and a step needs no step of
+    /// its own id.
     fn planned(&self, short: &dyn Fn(&String) -> String) -> Vec<PlanStep> {
         let plan = &self.task().plan;
         let id = |id: &String| id.chars().take(LABEL_MAX_CHARS).collect::<String>();
@@ -130,9 +133,16 @@ impl WorkingMemory {
         let step = |step: &PlannedSubtask| PlanStep {
             id: id(&step.id),
             title: if step.title.trim().is_empty() { id(&step.id) } else { short(&step.title) },
-            depends_on: step.depends_on.iter().filter(is_planned).map(id).collect(),
+            depends_on: step
+                .depends_on
+                .iter()
+                .filter(is_planned)
+                .map(id)
+                .filter(|needed| *needed != id(&step.id))
+                .collect(),
         };
-        plan.iter().take(EntryBounds::PLAN).map(step).collect()
+        let mut ids = HashSet::new();
+        plan.iter().take(EntryBounds::PLAN).map(step).filter(|step| ids.insert(step.id.clone())).collect()
     }
 
     /// Makes the trace entries: of results first, then of values, states and what was retrieved, the newest first; in

@@ -153,6 +153,16 @@ fn text(bytes: usize) -> impl Strategy<Value = String> {
     (word, 0..=bytes).prop_map(|(word, bytes)| word.repeat(bytes / word.len()))
 }
 
+#[test]
+fn steps_whose_ids_are_too_long_to_differ_are_one_step() {
+    let long = |end: &str| format!("{}{end}", "s".repeat(190));
+    let plan = vec![step(&long("1"), "one", &[]), step(&long("2"), "two", &[&long("1")])];
+    let task = TaskContext { plan, ..TaskContext::default() };
+    let kept = kept(&working(&[Operation::LoadTask(task)]), &TaskEnd::unknown());
+    let plan = kept.episode.unwrap().execution.plan;
+    assert_eq!(plan.iter().map(|step| (&*step.title, step.depends_on.len())).collect::<Vec<_>>(), [("one", 0)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
     #[test]
