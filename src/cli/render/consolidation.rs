@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use reasoning_bank_domain::consolidation::{ConsolidationRun, ModelReading, RunChange, StageReport};
+use reasoning_bank_domain::consolidation::{ConsolidationRun, ModelReading, RunChange, StageReport, Undone};
 
 use super::style::{bold, dim};
 use super::{clean_line, counted};
@@ -13,10 +13,14 @@ const MIB: f64 = 1_048_576.0;
 
 pub(in crate::cli) fn consolidation_run(run: &ConsolidationRun) -> String {
     let mut out = String::new();
+    if let Some(undone) = &run.undone {
+        out.push_str(&undoing(run, undone));
+    }
     for stage in &run.stages {
         out.push_str(&stage_report(stage));
     }
-    if let Some(after) = &run.after {
+    // What there was after a run that was undone is there no more.
+    if let Some(after) = run.after.as_ref().filter(|_| run.undone.is_none()) {
         let stages =
             after.patterns.iter().map(|(stage, count)| format!("{count} {}", stage.as_str().replace('_', " ")));
         let stages: Vec<String> = stages.collect();
@@ -33,20 +37,20 @@ pub(in crate::cli) fn consolidation_run(run: &ConsolidationRun) -> String {
     }
     if !run.applied {
         out.push_str("nothing was changed; --apply does it\n");
-    } else if let Some(undone) = &run.undone {
-        let _ = writeln!(
-            out,
-            "run {} was undone on {}: {} taken back",
-            run.run_id,
-            undone.at.strftime("%Y-%m-%d %H:%M"),
-            counted(undone.taken_back as usize, "change was", "changes were")
-        );
-        for skipped in &undone.skipped {
-            let _ = writeln!(out, "  {} stays as it is: {}", dim(skipped.id), skipped.because);
-        }
-    } else {
+    } else if run.undone.is_none() {
         let _ = writeln!(out, "run {}; `consolidate --undo {}` takes it back", run.run_id, run.run_id);
     }
+    out
+}
+
+fn undoing(run: &ConsolidationRun, undone: &Undone) -> String {
+    let at = undone.at.strftime("%Y-%m-%d %H:%M");
+    let changes = counted(undone.taken_back as usize, "change was", "changes were");
+    let mut out = format!("run {} was undone on {at}: {changes} taken back\n", run.run_id);
+    for skipped in &undone.skipped {
+        let _ = writeln!(out, "  {} stays as it is: {}", dim(skipped.id), skipped.because);
+    }
+    out.push_str("the run had done this:\n");
     out
 }
 
