@@ -4,7 +4,7 @@
 //! People name an error as they like (`cargo`, `Cannot find module`, `exit code 1`), so that where the names differ,
 //! more of what was printed has to be told.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::Signature;
 use super::message::SYSTEM;
@@ -159,7 +159,7 @@ impl ToldFailure {
     /// Tells whether a program failed as the warning tells.
     pub fn is_of(&self, printed: &PrintedFailure) -> bool {
         let told = ToldWords::of(&self.text);
-        if told.names_another(&printed.message) {
+        if self.names_another(&printed.message, &told) {
             return false;
         }
         if self.signature.matches(&printed.signature) {
@@ -201,6 +201,25 @@ impl ToldFailure {
         }
         told.share_of(message, kind.error()).share() >= SHARED_WORDS
             || self.tells_any(&printed.lines, kind.error(), told)
+    }
+
+    /// Tells whether the warning has another name where a short line ends with one: `no such table: users` and `no such
+    /// table: orders`.
+    fn names_another(&self, line: &PrintedLine, told: &ToldWords<'_>) -> bool {
+        let [.., first, second, name] = &*line.words else { return false };
+        let telling: Vec<&String> = line.words.iter().filter(|word| is_telling(word)).collect();
+        let is_short = telling.len() <= SHORT_WORDS && telling.last() == Some(&name);
+        if !is_short || !is_telling(second) || told.all.contains(name.as_str()) {
+            return false;
+        }
+        let mut others: Vec<&str> = Vec::new();
+        for line in self.text.lines() {
+            let words: Vec<&str> = words(line).collect();
+            let behind = words.array_windows().filter(|[one, other, _]| one == first && other == second);
+            others.extend(behind.map(|[.., next]| *next));
+        }
+        let is_another = |other: &&str| is_telling(other) && telling.iter().all(|own| own != other);
+        !others.is_empty() && others.iter().all(is_another)
     }
 
     /// Tells whether the warning repeats the type of the error in what it says of the failure.
@@ -264,8 +283,6 @@ fn telling_literals<'a>(line: &'a PrintedLine, kind: &str) -> impl Iterator<Item
 struct ToldWords<'a> {
     all: HashSet<&'a str>,
     in_a_row: HashSet<[&'a str; RUN_WORDS]>,
-    /// The words that stand behind two others.
-    behind: HashMap<[&'a str; 2], HashSet<&'a str>>,
 }
 
 /// The number of telling words of a line that a text has too, and the number of all of them.
@@ -284,26 +301,7 @@ impl SharedWords {
 impl<'a> ToldWords<'a> {
     fn of(text: &'a str) -> Self {
         let words: Vec<&str> = words(text).collect();
-        let mut behind: HashMap<_, HashSet<_>> = HashMap::new();
-        for line in text.lines() {
-            let words: Vec<&str> = self::words(line).collect();
-            for [first, second, next] in words.array_windows() {
-                behind.entry([*first, *second]).or_default().insert(*next);
-            }
-        }
-        Self { all: words.iter().copied().collect(), in_a_row: words.array_windows().copied().collect(), behind }
-    }
-
-    /// Tells whether the text has another name where a short line ends with one: `no such table: users` and `no such
-    /// table: orders`.
-    fn names_another(&self, line: &PrintedLine) -> bool {
-        let [.., first, second, name] = &*line.words else { return false };
-        let telling: Vec<&String> = line.words.iter().filter(|word| is_telling(word)).collect();
-        let told = self.behind.get(&[first.as_str(), second.as_str()]);
-        let is_another =
-            |told: &HashSet<&str>| told.iter().all(|told| is_telling(told) && telling.iter().all(|own| own != told));
-        let is_short = telling.len() <= SHORT_WORDS && telling.last() == Some(&name);
-        is_short && is_telling(second) && !self.all.contains(name.as_str()) && told.is_some_and(is_another)
+        Self { all: words.iter().copied().collect(), in_a_row: words.array_windows().copied().collect() }
     }
 
     /// Counts the words of a line that the text has too. The words of `name`, the name of the error, say nothing.

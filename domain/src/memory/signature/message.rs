@@ -48,33 +48,51 @@ fn once(raw: &str) -> String {
 /// Finds the line of what was printed that names the error or says that something failed. For a panic, the line that
 /// says what happened is added. None where no line does either.
 pub fn error_message(printed: &str) -> Option<String> {
-    let patterns = PATTERNS.as_ref()?;
-    let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
-    let (line, next) = deciding(&lines, patterns)?;
-    let names_it = patterns.named(line).is_some() || patterns.says_failure(line);
-    if !names_it {
-        return lines.iter().find(|line| first_error(line).is_some()).map(|line| line.trim().to_owned());
-    }
-    let is_panic = patterns.panicked.is_match(patterns.bare(line));
-    let said = next.filter(|_| is_panic).map(|next| format!("\n{}", next.trim())).unwrap_or_default();
-    Some(format!("{}{said}", line.trim()))
+    DecidingLine::of(printed)?.message()
 }
 
-/// Returns what the line that names the error says of it, without what stands before the error. For a panic this is what
-/// happened. None where the line is nothing that a program prints.
-pub(super) fn statement(printed: &str) -> Option<String> {
-    let patterns = PATTERNS.as_ref()?;
-    let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
-    let (printed, next) = deciding(&lines, patterns)?;
-    let line = patterns.bare(printed);
-    if let Some(happened) = patterns.happened(line, next) {
-        return Some(happened.trim().to_owned());
+/// The line that decides what was printed is about.
+pub(super) struct DecidingLine<'a> {
+    patterns: &'static Patterns,
+    lines: Vec<&'a str>,
+    line: &'a str,
+    next: Option<&'a str>,
+}
+
+impl<'a> DecidingLine<'a> {
+    /// Finds the line. None where nothing was printed.
+    pub(super) fn of(printed: &'a str) -> Option<Self> {
+        let patterns = PATTERNS.as_ref()?;
+        let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
+        let (line, next) = deciding(&lines, patterns)?;
+        Some(Self { patterns, lines, line, next })
     }
-    let has_label = line.split_once(": ").is_some_and(|(label, _)| !label.contains(char::is_whitespace));
-    let is_printed = has_label || line != printed.trim() || patterns.named(line).is_some();
-    let behind_shell = patterns.shell.find(line).map_or(line, |shell| &line[shell.end()..]);
-    let said = without_process(behind_shell);
-    (is_printed || patterns.says_failure(line) || is_status(&line.to_lowercase())).then(|| said.to_owned())
+
+    /// Returns the line as [`error_message`] does.
+    pub(super) fn message(&self) -> Option<String> {
+        let Self { patterns, line, next, .. } = self;
+        if patterns.named(line).is_none() && !patterns.says_failure(line) {
+            return self.lines.iter().find(|line| first_error(line).is_some()).map(|line| line.trim().to_owned());
+        }
+        let is_panic = patterns.panicked.is_match(patterns.bare(line));
+        let said = next.filter(|_| is_panic).map(|next| format!("\n{}", next.trim())).unwrap_or_default();
+        Some(format!("{}{said}", line.trim()))
+    }
+
+    /// Returns what the line says of the error, without what stands before the error. For a panic this is what happened.
+    /// None where the line is nothing that a program prints.
+    pub(super) fn statement(&self) -> Option<String> {
+        let patterns = self.patterns;
+        let line = patterns.bare(self.line);
+        if let Some(happened) = patterns.happened(line, self.next) {
+            return Some(happened.trim().to_owned());
+        }
+        let has_label = line.split_once(": ").is_some_and(|(label, _)| !label.contains(char::is_whitespace));
+        let is_printed = has_label || line != self.line.trim() || patterns.named(line).is_some();
+        let behind_shell = patterns.shell.find(line).map_or(line, |shell| &line[shell.end()..]);
+        let said = without_process(behind_shell);
+        (is_printed || patterns.says_failure(line) || is_status(&line.to_lowercase())).then(|| said.to_owned())
+    }
 }
 
 /// Finds the line that names the error, and the line after it, where a panic says what happened. None where nothing was

@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::message::{readable, statement};
+use super::Signature;
+use super::message::{DecidingLine, readable};
+use super::same_failure::MessageParts;
 use super::word_class::compiled;
-use super::{Signature, error_message};
 
 /// Names of types that stand in messages whatever failed.
 const BUILT_IN: [&str; 20] = [
@@ -66,8 +67,8 @@ pub struct PrintedFailure {
     pub(super) signature: Signature,
     /// The line that names the error or says what failed.
     pub(super) message: PrintedLine,
-    /// The words of the error, where a program printed it, in its own letters.
-    pub(super) statement: Option<String>,
+    /// The parts of the message, where a program printed it.
+    pub(super) said: Option<MessageParts>,
     /// The lines that may say what failed.
     pub(super) lines: Vec<PrintedLine>,
 }
@@ -86,13 +87,14 @@ impl PrintedFailure {
     pub fn of(printed: &str) -> Self {
         let printed = &*readable(printed);
         let lines = telling_lines(printed);
-        let message = error_message(printed).or_else(|| lines.first().map(|line| (*line).to_owned()));
-        Self {
-            signature: Signature::of(printed, None),
-            message: PrintedLine::of(&message.unwrap_or_default()),
-            statement: statement(printed),
-            lines: lines.into_iter().map(PrintedLine::of).collect(),
-        }
+        let deciding = DecidingLine::of(printed);
+        let message = deciding.as_ref().and_then(DecidingLine::message);
+        let message = message.or_else(|| lines.first().map(|line| (*line).to_owned()));
+        let statement = deciding.and_then(|line| line.statement());
+        let signature = Signature::of(printed, None);
+        let lines: Vec<PrintedLine> = lines.into_iter().map(PrintedLine::of).collect();
+        let said = statement.map(|statement| MessageParts::of_printed(&statement, &signature, &lines));
+        Self { signature, message: PrintedLine::of(&message.unwrap_or_default()), said, lines }
     }
 
     /// Returns what the failure is searched by: the line that names the error and those that may say more, at most

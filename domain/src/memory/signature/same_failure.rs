@@ -4,8 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use super::Signature;
 use super::informative_error::is_status;
-use super::printed_failure::{PrintedFailure, is_telling, last_name, literals, words};
+use super::printed_failure::{PrintedFailure, PrintedLine, is_telling, last_name, literals, words};
 
 /// The words before a number that says what failed.
 const BEFORE_CODES: [&str; 7] = ["code", "status", "errno", "signal", "exit", "error", "http"];
@@ -14,9 +15,9 @@ const CODE_PARTS: usize = 2;
 /// The number of telling words from which one message may say more than the other.
 const LONG_WORDS: usize = 3;
 
-/// What a message says beyond the name of its error, in lowercase.
+/// The parts of a message beyond the name of its error, in lowercase.
 #[derive(Debug, PartialEq, Eq)]
-struct MessageParts {
+pub(super) struct MessageParts {
     words: BTreeSet<String>,
     /// The things that it quotes or names, each path by its last part, and its codes.
     names: BTreeSet<String>,
@@ -25,40 +26,34 @@ struct MessageParts {
 impl PrintedFailure {
     /// Tells whether a program printed it with more than the name of the error, so that it can be told from others.
     pub fn has_message(&self) -> bool {
-        self.said().is_some_and(|said| !said.is_empty())
+        self.said.as_ref().is_some_and(|said| !said.is_empty())
     }
 
     /// Tells whether another failure of the same signature says the same. Both have a message.
     pub fn says_the_same(&self, other: &Self) -> bool {
-        match (self.said(), other.said()) {
-            (Some(own), Some(others)) => own.is_like(&others),
-            _ => false,
-        }
-    }
-
-    /// Returns what the message says. A message that has the name of the error alone or ends with the status of a
-    /// process is told by the line behind it as well. None where no program printed it.
-    fn said(&self) -> Option<MessageParts> {
-        let statement = self.statement.as_deref()?;
-        let kind = self.signature.error();
-        let said = MessageParts::of(statement, kind);
-        let lowercase = statement.to_lowercase();
-        if is_status(&lowercase) {
-            return Some(MessageParts::of(
-                &self.lines.iter().map(|line| &*line.text).collect::<Vec<_>>().join("\n"),
-                kind,
-            ));
-        }
-        if !said.is_empty() {
-            return Some(said);
-        }
-        let at = self.lines.iter().position(|line| line.text.contains(&*lowercase));
-        let next = at.and_then(|at| self.lines.get(at + 1));
-        Some(next.map_or(said, |next| MessageParts::of(&next.text, kind)))
+        self.said.as_ref().zip(other.said.as_ref()).is_some_and(|(own, others)| own.is_like(others))
     }
 }
 
 impl MessageParts {
+    /// Reads what a program printed of an error. The line behind a message belongs to it where the message is the name
+    /// of the error alone, and all lines do where it ends with the status of a process.
+    pub(super) fn of_printed(statement: &str, signature: &Signature, lines: &[PrintedLine]) -> Self {
+        let kind = signature.error();
+        let lowercase = statement.to_lowercase();
+        if is_status(&lowercase) {
+            let all: Vec<&str> = lines.iter().map(|line| &*line.text).collect();
+            return Self::of(&all.join("\n"), kind);
+        }
+        let said = Self::of(statement, kind);
+        if !said.is_empty() {
+            return said;
+        }
+        let at = lines.iter().position(|line| line.text.contains(&*lowercase));
+        let next = at.and_then(|at| lines.get(at + 1));
+        next.map_or(said, |next| Self::of(&next.text, kind))
+    }
+
     fn of(text: &str, kind: &str) -> Self {
         let quoted: BTreeSet<String> = literals(text).iter().map(|literal| short(literal).to_owned()).collect();
         let is_kind = |word: &str| last_name(word) == kind || words(kind).any(|own| own == word);
@@ -120,7 +115,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::memory::signature::Signature;
 
     fn are_same(a: &str, b: &str) -> bool {
         let [a, b] = [a, b].map(PrintedFailure::of);
@@ -193,7 +187,7 @@ mod tests {
         "bash: line 9: 777 Segmentation fault (core dumped) ./server"
     )]
     fn the_same_failure_is_known_wherever_it_is_printed(#[case] a: &str, #[case] b: &str) {
-        let of = |text| (Signature::of(text, None), PrintedFailure::of(text).said());
+        let of = |text| (Signature::of(text, None), PrintedFailure::of(text).said);
         assert!(are_same(a, b) && are_same(b, a), "{:?}\n{:?}", of(a), of(b));
     }
 
@@ -263,7 +257,7 @@ mod tests {
         "ls: impossible d'accéder à 'bar': Aucun fichier ou dossier de ce type"
     )]
     fn another_failure_of_the_kind_is_another_one(#[case] a: &str, #[case] b: &str) {
-        let of = |text| (Signature::of(text, None), PrintedFailure::of(text).said());
+        let of = |text| (Signature::of(text, None), PrintedFailure::of(text).said);
         assert!(!are_same(a, b) && !are_same(b, a), "{:?}\n{:?}", of(a), of(b));
         let traced = |text: &str| format!("{TRACE}{text}\n");
         assert!(!a.contains("Error: ") || !are_same(&traced(a), &traced(b)));
