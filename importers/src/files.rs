@@ -24,13 +24,12 @@ pub(crate) fn text(path: &Path) -> io::Result<String> {
     if bytes.len() as u64 > FILE_MAX_BYTES {
         return Err(io::Error::other(format!("it has more than {} MiB", FILE_MAX_BYTES >> 20)));
     }
-    let marked = bytes.starts_with("\u{feff}".as_bytes());
     let read = String::from_utf8(bytes).map_err(|error| {
         let right = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = right.iter().filter(|&&byte| byte == b'\n').count() + 1;
         io::Error::other(format!("line {line} is not UTF-8"))
     })?;
-    Ok(if marked { read.trim_start_matches('\u{feff}').to_owned() } else { read })
+    Ok(read.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(read))
 }
 
 /// Returns the file of a source that a path names: the path itself, or in a folder the first there is of the files that

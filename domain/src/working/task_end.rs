@@ -130,16 +130,14 @@ impl WorkingMemory {
         let plan = &self.task().plan;
         let id = |id: &String| id.chars().take(LABEL_MAX_CHARS).collect::<String>();
         let is_planned = |needed: &&String| plan.iter().any(|step| step.id == **needed);
-        let step = |step: &PlannedSubtask| PlanStep {
-            id: id(&step.id),
-            title: if step.title.trim().is_empty() { id(&step.id) } else { short(&step.title) },
-            depends_on: step
-                .depends_on
-                .iter()
-                .filter(is_planned)
-                .map(id)
-                .filter(|needed| *needed != id(&step.id))
-                .collect(),
+        let step = |step: &PlannedSubtask| {
+            let own = id(&step.id);
+            let needed = step.depends_on.iter().filter(is_planned).map(id);
+            PlanStep {
+                title: if step.title.trim().is_empty() { own.clone() } else { short(&step.title) },
+                depends_on: needed.filter(|needed| *needed != own).collect(),
+                id: own,
+            }
         };
         let mut ids = HashSet::new();
         plan.iter().take(EntryBounds::PLAN).map(step).filter(|step| ids.insert(step.id.clone())).collect()
