@@ -19,7 +19,7 @@ use crate::text::terms::query;
 
 /// The least share of an item's words that a report about it has.
 const SAME_TASK: f64 = 0.6;
-/// Of the items that a report fits equally well, so many are searched for the one whose verb it has in the past.
+/// The most items, which a report fits equally well, that are searched for the one whose verb it has in the past.
 const ALIKE_MAX: usize = 20;
 /// Words that say of any task that it is done.
 const OF_REPORTS: [&str; 10] =

@@ -162,7 +162,7 @@ static OWN_VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let own = format!(r"\b(release|milestone|sprint|phase|iteration) {number}\b({verb})|^(version) {number}\b");
     Regex::new(&format!("(?i){own}")).ok()
 });
-/// What is no longer so, at the beginning of a text. It is no rule.
+/// The beginnings of texts that tell what is no longer so. Such a text is no rule.
 static NO_RULE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)^\W*no (?:longer|more)\b").ok());
 
 /// Returns the categories that a text has signs of, with their weights. That something is done is told by no clause

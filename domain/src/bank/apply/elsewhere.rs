@@ -1,5 +1,5 @@
-//! What the rules filed into a file that cannot take it goes to another file, so that no text is refused for one of its
-//! pieces.
+//! Entries that the rules filed into a file that cannot take them go to another file, so that no text is refused for one
+//! of its pieces.
 
 use jiff::Timestamp;
 

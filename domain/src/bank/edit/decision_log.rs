@@ -239,7 +239,7 @@ fn last_table<'a>(lines: &[&'a str]) -> Option<(usize, DecisionTable<'a>)> {
 
 /// The form of the titles of records: `2026-11-25: title`, `ADR-001: title`, or `ADR-001 2026-11-25: title`.
 struct RecordForm {
-    /// What stands before the number, and the least number of its digits. None where the titles have no numbers.
+    /// The text before the number, and the least number of its digits. It is none where the titles have no numbers.
     numbered: Option<(String, usize)>,
     before_day: String,
     has_day: bool,

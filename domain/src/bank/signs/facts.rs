@@ -48,7 +48,7 @@ static GUESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static GUESSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"(?i)(?P<before>\w+)\s+(?:is|are|was|were|has|have)(?: been)? {GUESSES}\b")).ok()
 });
-/// What was done and then taken back.
+/// Phrases for work that was done and then taken back.
 static TAKEN_BACK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let joins = r"(?:[,;(–—]|\s-\s|\b(?:but|then|and|however|afterwards|later)\b)";
     let back = "(?:reverted|undid|withdrew|backed out|rolled back)";
@@ -74,7 +74,7 @@ static REPAIRED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     ))
     .ok()
 });
-/// What blocks the work no more.
+/// Phrases for a blocker that is over.
 static UNBLOCKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let ended = r"\bno longer (?:\w+ )?(?:wait(?:ing|s)?|block(?:ed|er|ing)|stuck|on hold|paused|held up|pending)\b";
     let freed =

@@ -24,7 +24,7 @@ const OF_ANY_WORK: [&str; 38] = [
 
 /// A sentence without what takes back, or turns from, what was said before it.
 pub(super) struct SaidChange<'a> {
-    /// What of the sentence takes back what was said before. It may be empty.
+    /// The part of the sentence that takes back what was said before. It may be empty.
     revocation: Option<&'a str>,
     turns: bool,
     pub(super) rest: &'a str,

@@ -1,5 +1,5 @@
-//! What does not hold: options that were rejected, plans for later, goals, and what was tried and taken back. Read in
-//! English, German, French, Spanish, Italian and Dutch.
+//! Statements that do not hold: options that were rejected, plans for later, goals, and what was tried and taken back.
+//! They are read in English, German, French, Spanish, Italian and Dutch.
 
 use super::lexicon::{self, in_list};
 use super::token::Token;
@@ -48,7 +48,7 @@ const FOR_A_TIME: &str = "briefly initially temporarily formerly kurz vorüberge
 const FOREIGN_PAST: &str = "war waren hatte hatten était étaient avait avaient utilisait utilisions era eran estaba estaban tenía \
     tenían usaba usábamos erano aveva avevano usava usavamo was waren had hadden gebruikte gebruikten";
 
-/// What a clause says about a time that is not now, or about what is only wished for.
+/// The words of a clause about a time that is not now, or about what is only wished for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Outlook {
     /// It tells what holds later.
