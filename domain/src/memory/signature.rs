@@ -5,7 +5,8 @@
 //! `mentioned_error` finds the error that a task is about. Two failures of one signature may still have nothing in
 //! common: `informative_error` tells signatures that say much from those that every program has, `printed_failure`
 //! keeps the lines that tell a failure from others, `same_failure` compares two that programs printed, and `agreement`
-//! compares one with what a person tells of it. `word_class` has the patterns of words.
+//! compares one with what a person tells of it. `telling_words` finds the words that they compare, and `word_class` has
+//! the patterns of words.
 
 mod agreement;
 mod error_name;
@@ -14,6 +15,7 @@ mod mentioned_error;
 mod message;
 mod printed_failure;
 mod same_failure;
+mod telling_words;
 mod word_class;
 
 use std::fmt;

@@ -8,7 +8,8 @@ use std::collections::HashSet;
 
 use super::Signature;
 use super::message::SYSTEM;
-use super::printed_failure::{PrintedFailure, PrintedLine, is_named, is_telling, last_name, literals, words};
+use super::printed_failure::{PrintedFailure, PrintedLine};
+use super::telling_words::{is_named, is_telling, last_name, literals, words};
 
 /// Errors of standard libraries and of widely used ones, which tell the kind of a failure and not its cause.
 const OF_LIBRARIES: [&str; 46] = [

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::Signature;
 use super::informative_error::is_status;
-use super::printed_failure::{PrintedFailure, PrintedLine, is_telling, last_name, literals, words};
+use super::telling_words::{is_telling, last_name, literals, words};
 
 /// The words before a number that says what failed.
 const BEFORE_CODES: [&str; 7] = ["code", "status", "errno", "signal", "exit", "error", "http"];
@@ -23,35 +23,22 @@ pub(super) struct MessageParts {
     names: BTreeSet<String>,
 }
 
-impl PrintedFailure {
-    /// Tells whether a program printed it with more than the name of the error, so that it can be told from others.
-    pub fn has_message(&self) -> bool {
-        self.said.as_ref().is_some_and(|said| !said.is_empty())
-    }
-
-    /// Tells whether another failure of the same signature says the same. Both have a message.
-    pub fn says_the_same(&self, other: &Self) -> bool {
-        self.said.as_ref().zip(other.said.as_ref()).is_some_and(|(own, others)| own.is_like(others))
-    }
-}
-
 impl MessageParts {
     /// Reads what a program printed of an error. The line behind a message belongs to it where the message is the name
     /// of the error alone, and all lines do where it ends with the status of a process.
-    pub(super) fn of_printed(statement: &str, signature: &Signature, lines: &[PrintedLine]) -> Self {
+    pub(super) fn of_printed(statement: &str, signature: &Signature, lines: &[&str]) -> Self {
         let kind = signature.error();
         let lowercase = statement.to_lowercase();
         if is_status(&lowercase) {
-            let all: Vec<&str> = lines.iter().map(|line| &*line.text).collect();
-            return Self::of(&all.join("\n"), kind);
+            return Self::of(&lines.join("\n"), kind);
         }
         let said = Self::of(statement, kind);
         if !said.is_empty() {
             return said;
         }
-        let at = lines.iter().position(|line| line.text.contains(&*lowercase));
+        let at = lines.iter().position(|line| line.contains(&*lowercase));
         let next = at.and_then(|at| lines.get(at + 1));
-        next.map_or(said, |next| Self::of(&next.text, kind))
+        next.map_or(said, |next| Self::of(next, kind))
     }
 
     fn of(text: &str, kind: &str) -> Self {
@@ -78,12 +65,12 @@ impl MessageParts {
         said
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.words.is_empty() && self.names.is_empty()
     }
 
     /// Tells whether both name the same, and one has all words of the other.
-    fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn is_like(&self, other: &Self) -> bool {
         let (few, many) = if self.words.len() <= other.words.len() { (self, other) } else { (other, self) };
         let is_long = few.words.len() >= LONG_WORDS || !few.names.is_empty();
         self.names == other.names && (few.words == many.words || is_long && few.words.is_subset(&many.words))
@@ -114,6 +101,7 @@ fn is_address(text: &str) -> bool {
 mod tests {
     use rstest::rstest;
 
+    use super::super::PrintedFailure;
     use super::*;
 
     fn are_same(a: &str, b: &str) -> bool {
