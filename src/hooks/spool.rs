@@ -29,7 +29,7 @@ use reasoning_bank_domain::memory::trace::TraceSource;
 use reasoning_bank_domain::prompt::without_recalled;
 use reasoning_bank_domain::working::{Operation, SessionTask, session_of};
 use reasoning_bank_store::data_dir::HOOK_SPOOL;
-use reasoning_bank_store::files::{create_dir, remove_if_there, try_lock, unless_gone, write_synced};
+use reasoning_bank_store::files::{create_dir, open_regular, remove_if_there, try_lock, unless_gone, write_synced};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -195,16 +195,12 @@ fn read_transcript(file: &Path, question: &HookQuestion, data_dir: &Path) -> Opt
 }
 
 fn bounded(file: &Path, most: u64) -> io::Result<Vec<u8>> {
-    // A pipe is opened only when something writes to it.
-    let about = fs::metadata(file)?;
-    if !about.is_file() {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    if about.len() > most {
+    let file = open_regular(file)?;
+    if file.metadata()?.len() > most {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     let mut bytes = Vec::new();
-    File::open(file)?.take(most).read_to_end(&mut bytes)?;
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

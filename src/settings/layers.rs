@@ -2,11 +2,11 @@
 //! its problems and keeps what is right, so that all problems of all layers are told at once.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use config::{ConfigError, Map, Source, Value, ValueKind};
+use reasoning_bank_store::files::open_regular;
 
 use super::api_key::{ApiKey, SECRET_VARIABLES};
 use super::keys::{self, InCheckout, SettingKey};
@@ -288,15 +288,12 @@ fn from_file(
 
 pub(super) fn read(path: &Path) -> std::io::Result<String> {
     const MAX_BYTES: u64 = 1024 * 1024;
-    let meta = path.metadata()?;
-    if !meta.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
-    }
-    if meta.len() > MAX_BYTES {
+    let file = open_regular(path)?;
+    if file.metadata()?.len() > MAX_BYTES {
         return Err(std::io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
     }
     let mut text = String::new();
-    File::open(path)?.take(MAX_BYTES).read_to_string(&mut text)?;
+    file.take(MAX_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
 

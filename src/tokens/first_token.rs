@@ -1,12 +1,12 @@
 //! The first token of a server that nobody has a shell on, such as a container: the operator makes it and hands it over
 //! in a file.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use reasoning_bank_domain::access::{AllowedWorkspaces, BearerToken, Permissions};
+use reasoning_bank_store::files::open_regular;
 
 use super::{NewToken, TokenFile, TokensError};
 use crate::settings::BOOTSTRAP_TOKEN_FILE;
@@ -61,11 +61,8 @@ impl TokenFile {
 fn read_token(path: &Path) -> Result<BearerToken, FirstTokenError> {
     const MAX_BYTES: u64 = 4096;
     let unreadable = |error| FirstTokenError::Unreadable(path.to_owned(), error);
-    if !path.metadata().map_err(unreadable)?.is_file() {
-        return Err(unreadable(io::Error::other("it is no regular file")));
-    }
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).map_err(unreadable)?;
+    open_regular(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).map_err(unreadable)?;
     let token = str::from_utf8(&bytes).ok().and_then(|text| text.trim().parse().ok());
     token.ok_or_else(|| FirstTokenError::Malformed(path.to_owned()))
 }

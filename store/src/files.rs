@@ -80,6 +80,15 @@ pub fn create_private(path: &Path, options: &OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a file to read it. What is no regular file is refused: a pipe, for one, is opened only when something writes to
+/// it.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    match fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::other("it is no regular file")),
+    }
+}
+
 /// Opens a file as the options say, and creates it for its owner alone where it is not there. Root follows no link that
 /// another user may have put in its place.
 pub fn open_private(path: &Path, options: &OpenOptions) -> io::Result<File> {

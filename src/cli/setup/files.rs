@@ -6,6 +6,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use reasoning_bank_store::files::open_regular;
+
 use super::super::failure::CommandFailure;
 
 /// The modes of new files, before the user's mask.
@@ -16,11 +18,7 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// Reads a file; none where there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, CommandFailure> {
-    let opened = fs::metadata(path).and_then(|about| match about.is_file() {
-        true => fs::File::open(path),
-        false => Err(io::Error::other("it is no regular file")),
-    });
-    let file = match opened {
+    let file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(path, error)),
